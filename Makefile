@@ -1,0 +1,64 @@
+# One command per habit. Each sets up .venv in this folder when it is missing or stale.
+PYTHON ?= python3
+BIN := .venv/bin
+CORE := $(wildcard src/core/*.cpp src/core/*.h)
+
+.PHONY: help demo test lint bench reproduce docs clean
+
+help:
+	@echo "make demo       learn from the built-in example"
+	@echo "make test       run the tests"
+	@echo "make lint       ruff and mypy"
+	@echo "make bench      speed, beside pgmpy and pyAgrum"
+	@echo "make reproduce  rerun the paper's experiments that are in"
+	@echo "make docs       check that every example in the documentation runs"
+	@echo "make clean      remove .venv and the build"
+
+# Debian's python3 has venv but, without python3-venv, no ensurepip: then the system's pip fills it.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "twbn needs Python 3.11 or newer; name one with make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import os, sys, sysconfig as s; sys.exit(not os.path.exists(os.path.join(s.get_paths()["include"], "Python.h")))' || \
+	  { echo "Python.h is missing; on Debian or Ubuntu: apt-get install python3-dev"; exit 1; }
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || { rm -rf .venv; \
+	  $(PYTHON) -m venv --without-pip .venv && $(PYTHON) -m pip --python .venv/bin/python install -q pip; }
+
+# Build tools come from PyPI, so that neither cmake nor ninja has to be on the machine.
+.venv/tools: $(BIN)/python pyproject.toml
+	@$(BIN)/python -m pip install -q "scikit-build-core>=0.11" "nanobind>=2.8" "cmake>=3.20" ninja
+	@touch $@
+
+.venv/built: .venv/tools pyproject.toml CMakeLists.txt $(CORE)
+	@echo "building twbn in .venv"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation \
+	  -C cmake.define.TWBN_DEVELOPMENT=ON -e ".[dev]"
+	@touch $@
+
+.venv/peers: .venv/built
+	@$(BIN)/python -m pip install -q "pgmpy>=1.0" "pyagrum>=2.0"
+	@touch $@
+
+demo: .venv/built
+	@$(BIN)/python examples/demo.py
+
+test: .venv/built
+	$(BIN)/python -m pytest
+
+lint: .venv/built
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/peers
+	$(BIN)/python benchmarks/bench_scores.py
+	$(BIN)/python benchmarks/bench_treewidth.py
+
+reproduce: .venv/built
+	$(BIN)/python benchmarks/paper_optima.py
+
+docs: .venv/built
+	$(BIN)/python -m pytest -q tests/test_docs.py
+
+clean:
+	rm -rf .venv build

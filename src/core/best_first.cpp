@@ -1,0 +1,242 @@
+#include "best_first.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <queue>
+#include <unordered_map>
+
+#include "family_list.h"
+#include "local_score.h"
+#include "prefix_counts.h"
+#include "score_index.h"
+
+namespace twbn {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+using Members = std::vector<std::int32_t>;
+
+struct MembersHash {
+  std::size_t operator()(const Members& members) const { return family_hash(0, members); }
+};
+
+struct Worker {
+  Worker(const Columns& columns, const Terms& terms)
+      : counter(columns, terms),
+        scorer(columns, terms),
+        joint(static_cast<std::size_t>(columns.n_variables())) {
+    counter.start(everything);
+  }
+  PrefixCounter counter;
+  LocalScorer scorer;
+  Prefix everything;
+  Prefix single;
+  std::vector<double> joint;
+};
+
+class ChildExplorer {
+ public:
+  ChildExplorer(const Columns& columns, const Terms& terms, const ParentSetRules& rules, int child,
+                Worker& worker)
+      : columns_(columns), terms_(terms), rules_(rules), child_(child), worker_(worker) {}
+
+  void explore(std::int64_t budget, const Control& control, Clock::time_point deadline,
+               FamilyList& found) {
+    score_singles();
+    const std::int64_t first_scored = n_scored_;
+    while (!queue_.empty() && n_scored_ - first_scored < budget) {
+      if ((n_scored_ & 63) == 0 && (control.expired() || Clock::now() >= deadline)) break;
+      const Candidate candidate = queue_.top();
+      queue_.pop();
+      push(candidate.base, candidate.base_score, candidate.next + 1);
+      Members members = candidate.base;
+      const std::int32_t added = singles_[candidate.next].parent;
+      members.insert(std::upper_bound(members.begin(), members.end(), added), added);
+      if (scores_.contains(members)) continue;
+      const double score = worker_.scorer.score(child_, members);
+      ++n_scored_;
+      scores_.emplace(members, score);
+      if (may_improve(members, score)) push(members, score, 0);
+    }
+    keep_best(found);
+  }
+  std::int64_t n_scored() const { return n_scored_; }
+
+ private:
+  struct Single {
+    std::int32_t parent;
+    double score;
+  };
+  struct Candidate {
+    double estimate;
+    Members base;
+    double base_score;
+    std::size_t next;  // position in singles_ of the parent to add
+    bool operator<(const Candidate& other) const {
+      if (estimate != other.estimate) return estimate < other.estimate;
+      return std::pair(other.base, other.next) < std::pair(base, next);
+    }
+  };
+
+  void score_singles() {
+    const int n = columns_.n_variables();
+    const auto v = static_cast<std::size_t>(child_);
+    const int arity = columns_.arity(child_);
+    const Members& required = rules_.required[v];
+    const Members nothing;
+    const double empty = worker_.scorer.score(child_, nothing);
+    ++n_scored_;
+    scores_.emplace(nothing, empty);
+    if (rules_.max_parents[v] == 0) return;
+    worker_.counter.extend(worker_.everything, child_, n, true, worker_.single);
+    worker_.counter.joint_terms(worker_.single, n, worker_.joint.data(), nullptr);
+    for (std::int32_t a = 0; a < n; ++a) {
+      if (a == child_ || !rules_.allowed[v * static_cast<std::size_t>(n) + static_cast<std::size_t>(a)]) {
+        continue;
+      }
+      const double score = worker_.joint[static_cast<std::size_t>(a)] - parent_term(a, arity) -
+                           terms_.penalty(columns_.arity(a), arity);
+      ++n_scored_;
+      singles_.push_back({a, score});
+      scores_.emplace(Members{a}, score);
+    }
+    std::sort(singles_.begin(), singles_.end(), [](const Single& left, const Single& right) {
+      return std::pair(-left.score, left.parent) < std::pair(-right.score, right.parent);
+    });
+    empty_score_ = empty;
+    if (!required.empty()) {
+      const double score = worker_.scorer.score(child_, required);
+      scores_.insert_or_assign(required, score);
+      push(required, score, 0);
+      return;
+    }
+    if (rules_.max_parents[v] < 2) return;
+    for (const Single& single : singles_) push({single.parent}, single.score, 0);
+  }
+
+  // Sum over the states of one variable, from the counts that are there already.
+  double parent_term(std::int32_t a, int arity) {
+    const Members alone{a};
+    if (columns_.weighted() || !columns_.packed(a)) return worker_.scorer.parent_term(alone, arity);
+    const double n_cells = columns_.arity(a);
+    const double* table = terms_.table(n_cells, terms_.parent_is_joint() ? 0 : arity);
+    const auto term = [&](std::uint32_t count) {
+      return table ? table[count] : terms_.parent_cell(count, n_cells, arity);
+    };
+    double sum = 0;
+    std::uint32_t rest = worker_.everything.cell_counts[0];
+    for (std::size_t c = columns_.first_bit_column(a); c < columns_.first_bit_column(a + 1); ++c) {
+      sum += term(worker_.everything.counts[c]);
+      rest -= worker_.everything.counts[c];
+    }
+    return sum + term(rest);
+  }
+
+  void push(const Members& base, double base_score, std::size_t next) {
+    if (base.size() >= static_cast<std::size_t>(rules_.max_parents[static_cast<std::size_t>(child_)])) {
+      return;
+    }
+    while (next < singles_.size() &&
+           std::binary_search(base.begin(), base.end(), singles_[next].parent)) {
+      ++next;
+    }
+    if (next >= singles_.size()) return;
+    queue_.push({base_score + singles_[next].score - empty_score_, base, base_score, next});
+  }
+
+  // The bounds of score_all_sets: no superset of `members` can beat what its subsets reach.
+  bool may_improve(const Members& members, double score) const {
+    double configurations = 1;
+    for (const std::int32_t v : members) configurations *= columns_.arity(v);
+    const int arity = columns_.arity(child_);
+    if (terms_.penalised()) {
+      return -terms_.penalty(configurations * columns_.smallest_arity(), arity) > score;
+    }
+    if (terms_.kind() == ScoreKind::bdeu && columns_.weights_at_least_one()) {
+      return -static_cast<double>(worker_.scorer.observed_cells()) * std::log(arity) > score;
+    }
+    return true;
+  }
+
+  // A set goes when a scored subset of it does as well: subsets first, by size.
+  void keep_best(FamilyList& found) {
+    const Members& required = rules_.required[static_cast<std::size_t>(child_)];
+    std::vector<const Members*> order;
+    order.reserve(scores_.size());
+    for (const auto& [members, score] : scores_) order.push_back(&members);
+    std::sort(order.begin(), order.end(), [](const Members* left, const Members* right) {
+      return left->size() != right->size() ? left->size() < right->size() : *left < *right;
+    });
+    std::unordered_map<Members, double, MembersHash> best;  // over all scored subsets
+    Members smaller;
+    for (const Members* members : order) {
+      const double score = scores_.at(*members);
+      double limit = members->empty() ? -infinity : best.at({});
+      for (std::size_t skip = 0; skip < members->size(); ++skip) {
+        smaller.assign(members->begin(), members->end());
+        smaller.erase(smaller.begin() + static_cast<std::ptrdiff_t>(skip));
+        if (const auto subset = best.find(smaller); subset != best.end()) {
+          limit = std::max(limit, subset->second);
+        }
+        if (const auto single = best.find({(*members)[skip]});
+            members->size() > 1 && single != best.end()) {
+          limit = std::max(limit, single->second);
+        }
+      }
+      const bool complete =
+          std::includes(members->begin(), members->end(), required.begin(), required.end());
+      if (complete && (!rules_.prune || score > limit)) found.add(score, *members);
+      best.emplace(*members, complete ? std::max(limit, score) : -infinity);
+    }
+  }
+
+  const Columns& columns_;
+  const Terms& terms_;
+  const ParentSetRules& rules_;
+  int child_;
+  Worker& worker_;
+  double empty_score_ = 0;
+  std::vector<Single> singles_;
+  std::unordered_map<Members, double, MembersHash> scores_;
+  std::priority_queue<Candidate> queue_;
+  std::int64_t n_scored_ = 0;
+};
+
+}  // namespace
+
+ScoredSets explore_best_first(const Columns& columns, const Terms& terms,
+                              const ParentSetRules& rules, std::int64_t budget, int n_jobs,
+                              Control& control) {
+  const int n = columns.n_variables();
+  std::vector<FamilyList> lists(static_cast<std::size_t>(n));
+  std::atomic<std::int64_t> n_scored{0};
+  std::atomic<int> n_done{0};
+  const bool timed = control.deadline != Clock::time_point::max();
+  Control every_child;  // each child is visited, even when the time is over: its singles are cheap
+  for_each_unit(
+      n, n_jobs, every_child, [&] { return std::make_unique<Worker>(columns, terms); },
+      [&](std::int64_t unit, std::unique_ptr<Worker>& worker) {
+        auto deadline = Clock::time_point::max();
+        if (timed) {
+          const auto now = Clock::now();
+          const int left = std::max(n - n_done.load(), 1);
+          deadline = now + (std::max(control.deadline, now) - now) * n_jobs / left;
+        }
+        ChildExplorer explorer(columns, terms, rules, static_cast<int>(unit), *worker);
+        explorer.explore(control.stop ? 0 : budget, control, deadline,
+                         lists[static_cast<std::size_t>(unit)]);
+        n_scored += explorer.n_scored();
+        ++n_done;
+        control.done.fetch_add(1, std::memory_order_relaxed);
+      });
+  ScoredSets result;
+  result.n_scored = n_scored;
+  result.complete_size = 1;
+  sort_families(lists, n_jobs, result);
+  return result;
+}
+
+}  // namespace twbn

@@ -1,0 +1,20 @@
+// Promising parent sets of wide tables within a budget.
+#pragma once
+
+#include <cstdint>
+
+#include "all_sets.h"
+
+namespace twbn {
+
+/// For each child: the empty set and all single parents, then a best-first exploration. From a
+/// scored set P the next candidate is P ∪ {a} for the best single parent a not yet tried with P;
+/// candidates are taken in the order of the estimate
+///     score(P ∪ {a}) ≈ score(P) + score({a}) − score(∅).
+/// At most `budget` sets of two or more parents are scored per child. With a deadline, the
+/// children share the time left evenly, and what was found is kept.
+ScoredSets explore_best_first(const Columns& columns, const Terms& terms,
+                              const ParentSetRules& rules, std::int64_t budget, int n_jobs,
+                              Control& control);
+
+}  // namespace twbn

@@ -1,0 +1,64 @@
+// What a running kernel shares with the thread that waits for it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace twbn {
+
+using Clock = std::chrono::steady_clock;
+
+/// A deadline, a wish to stop and a count of work done. Kernels poll it; callers may set `stop`.
+struct Control {
+  std::atomic<bool> stop{false};
+  std::atomic<std::int64_t> done{0};
+  Clock::time_point deadline = Clock::time_point::max();
+
+  void set_time_limit(std::optional<double> seconds) {
+    if (seconds && *seconds < 1e9) {
+      deadline = Clock::now() +
+                 std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+    }
+  }
+  bool expired() const {
+    return stop.load(std::memory_order_relaxed) ||
+           (deadline != Clock::time_point::max() && Clock::now() >= deadline);
+  }
+};
+
+/// Run `work(unit, worker)` for unit = 0 .. n_units - 1 on `n_jobs` threads, handing out units in
+/// order. `make_worker()` builds the scratch space of one thread. The first exception is rethrown.
+template <class MakeWorker, class Work>
+void for_each_unit(std::int64_t n_units, int n_jobs, Control& control, MakeWorker make_worker,
+                   Work work) {
+  std::atomic<std::int64_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  auto loop = [&] {
+    try {
+      auto worker = make_worker();
+      for (;;) {
+        const std::int64_t unit = next.fetch_add(1);
+        if (unit >= n_units || control.expired()) return;
+        work(unit, worker);
+      }
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+      control.stop = true;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int job = 1; job < n_jobs; ++job) threads.emplace_back(loop);
+  loop();
+  for (auto& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace twbn

@@ -1,0 +1,26 @@
+// Greedy elimination orders.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "random.h"
+
+namespace twbn {
+
+enum class Greedy { min_degree, min_fill };
+
+struct EliminationOrder {
+  std::vector<std::int32_t> order;
+  int width = 0;
+};
+
+/// Eliminate the vertex of least degree, or of least fill-in, until none is left; ties are broken
+/// at random. Stops early, with a partial order, once the width exceeds `give_up_above`.
+/// `edges` holds pairs of vertices 0 .. n - 1.
+EliminationOrder greedy_elimination(int n, std::span<const std::int32_t> edges, Greedy rule,
+                                    Random& random, int give_up_above);
+
+}  // namespace twbn

@@ -1,0 +1,54 @@
+#include "lazy_scores.h"
+
+#include <algorithm>
+#include <string>
+
+#include "score_index.h"
+
+namespace twbn {
+
+LazyScoreCache::LazyScoreCache(const Columns& columns, const Terms& terms, std::size_t max_sets)
+    : max_sets_per_shard_(std::max<std::size_t>(max_sets / n_shards, 16)) {
+  for (Shard& shard : shards_) shard.scorer = std::make_unique<LocalScorer>(columns, terms);
+}
+
+double LazyScoreCache::score(int child, std::span<const std::int32_t> parents) {
+  std::string key;  // the family's numbers, two bytes each
+  key.reserve(2 * parents.size() + 2);
+  const auto append = [&key](std::int32_t number) {
+    key.push_back(static_cast<char>(number & 0xff));
+    key.push_back(static_cast<char>((number >> 8) & 0xff));
+  };
+  append(child);
+  for (const std::int32_t parent : parents) append(parent);
+
+  Shard& shard = shards_[family_hash(child, parents) % n_shards];
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.scores.find(key);
+  if (found != shard.scores.end()) return found->second;
+  const double score = shard.scorer->score(child, parents);
+  ++shard.n_computed;
+  if (shard.scores.size() >= max_sets_per_shard_) shard.scores.clear();
+  shard.scores.emplace(std::move(key), score);
+  return score;
+}
+
+std::size_t LazyScoreCache::n_remembered() const {
+  std::size_t n = 0;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    n += shard.scores.size();
+  }
+  return n;
+}
+
+std::int64_t LazyScoreCache::n_computed() const {
+  std::int64_t n = 0;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    n += shard.n_computed;
+  }
+  return n;
+}
+
+}  // namespace twbn

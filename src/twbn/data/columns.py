@@ -1,0 +1,214 @@
+"""From raw columns (text or numbers, with gaps) to a coded table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twbn.data.discretize import Bins, Categories, Coding, Discretize, State
+from twbn.data.table import Table, checked_weights, unknown_name
+from twbn.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["CodingOptions", "RawColumn", "build_table"]
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A column as distinct values and, for each row, which of them (-1: missing).
+
+    `ordered` says that the order of the values means something (an ARFF declaration) and is kept;
+    otherwise states are sorted.
+    """
+
+    name: str
+    values: tuple[State, ...]
+    positions: NDArray[np.int32]
+    ordered: bool = False
+
+    @classmethod
+    def from_cells(
+        cls, name: str, cells: Iterable[State | None], *, missing: Collection[str] = ()
+    ) -> RawColumn:
+        """Collect Python values; None, NaN and the texts in `missing` are gaps."""
+        cells = list(cells)
+        position_of: dict[State | None, int] = {}
+        values: list[State] = []
+        for value in dict.fromkeys(cells):
+            if _is_gap(value, missing):
+                position_of[value] = -1
+            else:
+                position_of[value] = len(values)
+                values.append(value)  # type: ignore[arg-type]
+        positions = np.fromiter(map(position_of.__getitem__, cells), np.int32, len(cells))
+        return cls(name, tuple(values), positions)
+
+    @property
+    def is_numeric(self) -> bool:
+        """All values are numbers (and not truth values)."""
+        return all(isinstance(v, int | float) and not isinstance(v, bool) for v in self.values)
+
+    def parsed(self) -> RawColumn:
+        """Return the column with texts read as numbers, if every one of them is a number."""
+        numbers: list[State] = []
+        for value in self.values:
+            number = _number(value) if isinstance(value, str) else value
+            if number is None:
+                return self
+            numbers.append(number)
+        # Different texts may be one number: "1" and "1.0".
+        distinct = {number: i for i, number in enumerate(dict.fromkeys(numbers))}
+        merged = np.array([distinct[number] for number in numbers] + [-1], dtype=np.int32)
+        return RawColumn(self.name, tuple(distinct), merged[self.positions], self.ordered)
+
+    def cells(self) -> list[State | None]:
+        """Return the value of every row."""
+        values: list[State | None] = [*self.values, None]
+        return [values[p] for p in self.positions]
+
+
+@dataclass(frozen=True)
+class CodingOptions:
+    """What the caller wants done with raw columns; see `twbn.as_table`."""
+
+    discretize: Discretize
+    drop: tuple[str, ...] = ()
+    weights: str | NDArray[np.float64] | None = None
+    like: Table | None = None
+
+
+def build_table(columns: Sequence[RawColumn], options: CodingOptions, *, source: str) -> Table:
+    """Return the coded table of raw columns, or raise DataError naming the column at fault."""
+    if not columns:
+        msg = f"{source} has no columns"
+        raise DataError(msg)
+    if not len(columns[0].positions):
+        msg = f"{source} has no rows"
+        raise DataError(msg)
+    names = [column.name for column in columns]
+    for name in (*options.drop, *([options.weights] if isinstance(options.weights, str) else [])):
+        if name not in names:
+            raise OptionError(unknown_name(name, names))
+    kept = [c for c in columns if c.name not in options.drop and c.name != _weight_name(options)]
+    weights = _weights(columns, options)
+    if options.like is not None:
+        return _code_like(kept, options.like, weights)
+    kept = [column.parsed() for column in kept]
+    codings = [_fit_coding(column, options.discretize) for column in kept]
+    unused = [name for name in options.discretize.cut_points if name not in names]
+    if unused:
+        raise OptionError(unknown_name(unused[0], names))
+    codes = [_encode(column, coding) for column, coding in zip(kept, codings, strict=True)]
+    if not kept:
+        msg = f"{source} has no columns left after dropping"
+        raise DataError(msg)
+    return Table(tuple(c.name for c in kept), tuple(codings), np.column_stack(codes), weights)
+
+
+def _code_like(
+    columns: Sequence[RawColumn], like: Table, weights: NDArray[np.float64] | None
+) -> Table:
+    by_name = {column.name: column for column in columns}
+    codes = []
+    for name, coding in zip(like.names, like.codings, strict=True):
+        if name not in by_name:
+            raise DataError(unknown_name(name, list(by_name)))
+        column = by_name[name]
+        if not all(isinstance(state, str) for state in coding.states) or isinstance(coding, Bins):
+            column = column.parsed()
+        codes.append(_encode(column, coding))
+    return Table(like.names, like.codings, np.column_stack(codes), weights)
+
+
+def _encode(column: RawColumn, coding: Coding) -> NDArray[np.int32]:
+    of_values = np.append(coding.encode(column.values, column.name), np.int32(-1))
+    return of_values[column.positions]
+
+
+def _fit_coding(column: RawColumn, discretize: Discretize) -> Coding:
+    name, n_rows = column.name, len(column.positions)
+    observed = np.unique(column.positions[column.positions >= 0])
+    if not len(observed):
+        msg = f"column {name!r} has no values, only gaps; drop it with drop=[{name!r}]"
+        raise DataError(msg)
+    if len(observed) == 1:
+        msg = (
+            f"column {name!r} is constant (every value is {column.values[observed[0]]!r}); "
+            f"drop it with drop=[{name!r}]"
+        )
+        raise DataError(msg)
+    if column.is_numeric and not column.ordered:
+        numbers = np.array(column.values, dtype=float)
+        if not np.all(np.isfinite(numbers)):
+            bad = column.values[int(np.flatnonzero(~np.isfinite(numbers))[0])]
+            row = int(np.flatnonzero(column.positions == column.values.index(bad))[0]) + 1
+            msg = f"column {name!r}, row {row}: numbers must be finite, got {bad}"
+            raise DataError(msg)
+        if name in discretize.cut_points:
+            return Bins(tuple(float(e) for e in discretize.cut_points[name]), discretize.at_least)
+        if len(numbers) > discretize.max_categories:
+            return discretize.fit(numbers[column.positions[column.positions >= 0]])
+    elif name in discretize.cut_points:
+        msg = f"column {name!r} has cut points but holds states such as {column.values[0]!r}"
+        raise DataError(msg)
+    if len(observed) == n_rows > 2:
+        msg = (
+            f"column {name!r} has as many states as rows ({n_rows}), like an identifier; "
+            f"drop it with drop=[{name!r}]"
+        )
+        raise DataError(msg)
+    if column.ordered:
+        return Categories(column.values)
+    return Categories(tuple(sorted(column.values, key=_sort_key)))
+
+
+def _sort_key(state: State) -> tuple[bool, float, str]:
+    if isinstance(state, str):
+        return (True, 0.0, state)
+    return (False, float(state), "")
+
+
+def _weight_name(options: CodingOptions) -> str | None:
+    return options.weights if isinstance(options.weights, str) else None
+
+
+def _weights(
+    columns: Sequence[RawColumn], options: CodingOptions
+) -> NDArray[np.float64] | None:
+    name = _weight_name(options)
+    if name is None:
+        assert not isinstance(options.weights, str)
+        return options.weights
+    column = next(c for c in columns if c.name == name).parsed()
+    if not column.is_numeric or np.any(column.positions < 0):
+        msg = f"column {name!r} is to hold row weights, but not all of its cells are numbers"
+        raise DataError(msg)
+    values = np.array(column.values, dtype=float)[column.positions]
+    return checked_weights(values, len(values))
+
+
+def _is_gap(value: State | None, missing: Collection[str]) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, str):
+        return value in missing
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if math.isnan(number) else number

@@ -1,0 +1,256 @@
+"""The coded table: names, states, integer codes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twbn.data.discretize import Categories, Coding, State
+from twbn.errors import DataError, MissingCellsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Table"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Rows of discrete variables.
+
+    Invariant: `codes[row, v]` is between 0 and the number of states of variable v, or -1 for a
+    missing cell; names are distinct; weights, if any, are finite, not negative and not all zero.
+    The arrays are read-only.
+
+    Parameters
+    ----------
+    names
+        Names of the variables.
+    codings
+        For each variable the rule that coded it; it has the states, and codes new rows alike.
+    codes
+        Integer array of shape (rows, variables).
+    weights
+        Optional weight of each row.
+
+    Examples
+    --------
+    >>> table = Table.from_codes([[0, 1], [1, 0], [1, 1]], names=["a", "b"])
+    >>> table
+    Table(3 rows, 2 variables)
+    >>> table.states
+    ((0, 1), (0, 1))
+    """
+
+    names: tuple[str, ...]
+    codings: tuple[Coding, ...]
+    codes: NDArray[np.int32]
+    weights: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        codes = np.array(self.codes, dtype=np.int32, order="F", ndmin=2)
+        codes.setflags(write=False)
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "codings", tuple(self.codings))
+        object.__setattr__(self, "codes", codes)
+        _check_names(self.names)
+        _check_codes(self.names, self.codings, codes)
+        if self.weights is not None:
+            object.__setattr__(self, "weights", checked_weights(self.weights, len(codes)))
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: ArrayLike,
+        *,
+        names: Sequence[str] | None = None,
+        n_states: Sequence[int] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Table:
+        """Return the table of ready codes 0, 1, … (-1 is missing), states named by their codes."""
+        array = np.asarray(codes)
+        if array.ndim != 2 or array.dtype.kind not in "iub":
+            msg = (
+                "codes must be a matrix of integers, "
+                f"got {array.ndim} dimensions of type {array.dtype}"
+            )
+            raise DataError(msg)
+        if not array.size:
+            msg = f"a table needs rows and columns, got {array.shape[0]} by {array.shape[1]}"
+            raise DataError(msg)
+        if names is None:
+            names = [f"x{v}" for v in range(1, array.shape[1] + 1)]
+        if n_states is None:
+            n_states = [max(int(top) + 1, 2) for top in array.max(axis=0)]
+        codings = [Categories(tuple(range(r))) for r in n_states]
+        return cls(tuple(names), tuple(codings), array.astype(np.int32), _optional(weights))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @cached_property
+    def states(self) -> tuple[tuple[State, ...], ...]:
+        """States of each variable, in the order of their codes."""
+        return tuple(tuple(coding.states) for coding in self.codings)
+
+    @cached_property
+    def n_states(self) -> NDArray[np.int32]:
+        """Number of states of each variable."""
+        return np.array([len(states) for states in self.states], dtype=np.int32)
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the row weights; the number of rows without weights."""
+        return float(self.n_rows if self.weights is None else self.weights.sum())
+
+    @cached_property
+    def n_missing(self) -> NDArray[np.int64]:
+        """Number of missing cells of each variable."""
+        return np.sum(self.codes < 0, axis=0, dtype=np.int64)
+
+    def index(self, name: str) -> int:
+        """Return the position of the variable called `name`."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise DataError(unknown_name(name, self.names)) from None
+
+    def require_complete(self, purpose: str) -> None:
+        """Raise MissingCellsError, naming the columns, unless every cell is there."""
+        if not self.n_missing.any():
+            return
+        columns = [f"{self.names[v]} ({self.n_missing[v]})" for v in np.flatnonzero(self.n_missing)]
+        shown = ", ".join(columns[:5]) + (f" and {len(columns) - 5} more" if columns[5:] else "")
+        msg = (
+            f"{purpose} needs complete rows, but {int(self.n_missing.sum())} cells are missing, "
+            f"in {shown}; drop those rows with table.complete_rows() or fill the gaps"
+        )
+        raise MissingCellsError(msg)
+
+    def complete_rows(self) -> Table:
+        """Return the rows without a missing cell."""
+        return self.take(np.flatnonzero((self.codes >= 0).all(axis=1)))
+
+    def take(self, rows: ArrayLike) -> Table:
+        """Return the given rows, with the same coding."""
+        chosen = np.asarray(rows)
+        weights = None if self.weights is None else self.weights[chosen]
+        return replace(self, codes=self.codes[chosen], weights=weights)
+
+    def select(self, names: Iterable[str]) -> Table:
+        """Return the given variables, in the order given."""
+        columns = [self.index(name) for name in names]
+        return Table(
+            tuple(self.names[v] for v in columns),
+            tuple(self.codings[v] for v in columns),
+            self.codes[:, columns],
+            self.weights,
+        )
+
+    def with_weights(self, weights: ArrayLike | None) -> Table:
+        """Return the table with other row weights."""
+        return replace(self, weights=_optional(weights))
+
+    def decode(self) -> dict[str, list[State | None]]:
+        """Return the states of every cell, column by column; None where missing."""
+        columns: dict[str, list[State | None]] = {}
+        for v, name in enumerate(self.names):
+            labels: list[State | None] = [*self.states[v], None]  # code -1 finds None
+            columns[name] = [labels[code] for code in self.codes[:, v]]
+        return columns
+
+    def equals(self, other: Table) -> bool:
+        """Say whether names, codings, codes and weights are all equal."""
+        same_weights = (self.weights is None) == (other.weights is None) and (
+            self.weights is None or np.array_equal(self.weights, other.weights)  # type: ignore[arg-type]
+        )
+        return (
+            self.names == other.names
+            and self.codings == other.codings
+            and np.array_equal(self.codes, other.codes)
+            and same_weights
+        )
+
+    def __repr__(self) -> str:
+        extra = ", weighted" if self.weights is not None else ""
+        missing = int(self.n_missing.sum())
+        extra += f", {missing} cells missing" if missing else ""
+        return f"Table({self.n_rows} rows, {self.n_variables} variables{extra})"
+
+
+def checked_weights(weights: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return row weights as a read-only array, or raise DataError."""
+    array = np.array(weights, dtype=np.float64)
+    if array.shape != (n_rows,):
+        msg = f"weights must be one per row: expected {n_rows}, got shape {array.shape}"
+        raise DataError(msg)
+    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
+    if len(bad):
+        msg = f"weights must be finite and not negative, got {array[bad[0]]} in row {bad[0] + 1}"
+        raise DataError(msg)
+    if not array.sum() > 0:
+        msg = "weights must not all be zero"
+        raise DataError(msg)
+    array.setflags(write=False)
+    return array
+
+
+def unknown_name(name: str, names: Sequence[str]) -> str:
+    """Return the message for a column that is not there, with the nearest match."""
+    import difflib
+
+    near = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:8])}"
+    return f"no column is called {name!r}; {hint}{'' if near or len(names) <= 8 else ', …'}"
+
+
+def _optional(weights: ArrayLike | None) -> NDArray[np.float64] | None:
+    return None if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    for name in names:
+        if not isinstance(name, str) or not name:
+            msg = f"column names must be non-empty text, got {name!r}"
+            raise DataError(msg)
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        msg = f"column names must be distinct, but {repeated[0]!r} occurs {names.count(repeated[0])} times"
+        raise DataError(msg)
+
+
+def _check_codes(
+    names: Sequence[str], codings: Sequence[Coding], codes: NDArray[np.int32]
+) -> None:
+    if codes.ndim != 2 or len(names) != codes.shape[1] or len(codings) != len(names):
+        msg = (
+            f"{len(names)} names and {len(codings)} codings do not fit "
+            f"codes of shape {codes.shape}"
+        )
+        raise DataError(msg)
+    if not codes.size:
+        msg = f"a table needs rows and columns, got {codes.shape[0]} by {codes.shape[1]}"
+        raise DataError(msg)
+    lows, highs = codes.min(axis=0), codes.max(axis=0)
+    for name, coding, low, high in zip(names, codings, lows, highs, strict=True):
+        n_states = len(coding.states)
+        if n_states < 2:
+            msg = f"column {name!r} has {n_states} state, a variable needs at least 2"
+            raise DataError(msg)
+        if low < -1 or high >= n_states:
+            bad = low if low < -1 else high
+            msg = f"column {name!r} has {n_states} states, but holds the code {bad}"
+            raise DataError(msg)

@@ -1,0 +1,200 @@
+"""Tree decompositions: the proofs of treewidth."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from twbn.errors import GraphError
+
+if TYPE_CHECKING:
+    from twbn.graphs.graph import Graph
+
+__all__ = ["TreeDecomposition", "elimination_width"]
+
+
+@dataclass(frozen=True)
+class TreeDecomposition:
+    """Bags of vertices on a tree.
+
+    Invariant: the edges join the bags into one tree. Whether it decomposes a given graph is what
+    `check` decides, from the definition: every vertex and every edge is in a bag, and the bags of
+    each vertex are connected.
+
+    Examples
+    --------
+    >>> from twbn.graphs.graph import Graph
+    >>> path = Graph.from_edges(3, [(0, 1), (1, 2)])
+    >>> proof = TreeDecomposition((frozenset({0, 1}), frozenset({1, 2})), ((0, 1),))
+    >>> proof.check(path)
+    >>> proof.width
+    1
+    """
+
+    bags: tuple[frozenset[int], ...]
+    edges: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bags", tuple(frozenset(bag) for bag in self.bags))
+        object.__setattr__(self, "edges", tuple((int(a), int(b)) for a, b in self.edges))
+        n = len(self.bags)
+        for a, b in self.edges:
+            if not (0 <= a < n and 0 <= b < n):
+                msg = f"tree edge {(a, b)} does not fit {n} bags"
+                raise GraphError(msg)
+        if len(self.edges) != max(n - 1, 0) or len(self._reached_from(0)) != n:
+            msg = f"{n} bags with {len(self.edges)} edges between them are not a tree"
+            raise GraphError(msg)
+
+    @classmethod
+    def from_elimination_order(cls, graph: Graph, order: Sequence[int]) -> TreeDecomposition:
+        """Return the decomposition that eliminating the vertices in `order` leads to.
+
+        Notes
+        -----
+        The bag of v is v and its neighbours when it is eliminated; it hangs below the bag of the
+        first of them to go. Bags inside a neighbouring bag are merged. O(n · width²).
+        """
+        if sorted(order) != list(range(graph.n_vertices)):
+            msg = f"the order must have each of 0..{graph.n_vertices - 1} once, got {list(order)}"
+            raise GraphError(msg)
+        position = {v: i for i, v in enumerate(order)}
+        higher = _higher_neighbours(graph, order, position)
+        bags = [frozenset(higher[v] | {v}) for v in order]
+        edges = [
+            (i, min(position[u] for u in higher[v])) for i, v in enumerate(order) if higher[v]
+        ]
+        # A forest becomes a tree by joining the roots; their bags share no vertex.
+        roots = [i for i, v in enumerate(order) if not higher[v]]
+        edges += list(zip(roots, roots[1:], strict=False))
+        return _merge_contained(bags, edges)
+
+    @property
+    def width(self) -> int:
+        """Size of the largest bag, less one."""
+        return max((len(bag) for bag in self.bags), default=0) - 1
+
+    def check(self, graph: Graph) -> None:
+        """Raise GraphError, saying why, unless this decomposes `graph`. O(size of the bags)."""
+        bags_of: list[list[int]] = [[] for _ in range(graph.n_vertices)]
+        for i, bag in enumerate(self.bags):
+            for v in bag:
+                if not 0 <= v < graph.n_vertices:
+                    msg = f"bag {i} has vertex {v}, the graph has 0..{graph.n_vertices - 1}"
+                    raise GraphError(msg)
+                bags_of[v].append(i)
+        for v, inside in enumerate(bags_of):
+            if not inside:
+                msg = f"vertex {v} is in no bag"
+                raise GraphError(msg)
+        # A vertex's bags form a subtree exactly if they have one edge less than bags.
+        inner_edges = [0] * graph.n_vertices
+        for a, b in self.edges:
+            for v in self.bags[a] & self.bags[b]:
+                inner_edges[v] += 1
+        for v, inside in enumerate(bags_of):
+            if inner_edges[v] != len(inside) - 1:
+                msg = f"the bags of vertex {v} are not connected: {inside}"
+                raise GraphError(msg)
+        for u, v in graph.edges:
+            fewer = min(bags_of[u], bags_of[v], key=len)
+            if not any(u in self.bags[i] and v in self.bags[i] for i in fewer):
+                msg = f"edge {(u, v)} is in no bag"
+                raise GraphError(msg)
+
+    def elimination_order(self) -> tuple[int, ...]:
+        """Return an order whose elimination has at most this width. O(size of the bags)."""
+        if not self.bags:
+            return ()
+        parent, sequence = self._rooted_at(0)
+        order: list[int] = []
+        for i in reversed(sequence):  # leaves first: eliminate what no bag above has
+            above = self.bags[parent[i]] if parent[i] >= 0 else frozenset()
+            order += sorted(self.bags[i] - above)
+        return tuple(order)
+
+    def _adjacent(self) -> list[list[int]]:
+        adjacent: list[list[int]] = [[] for _ in self.bags]
+        for a, b in self.edges:
+            adjacent[a].append(b)
+            adjacent[b].append(a)
+        return adjacent
+
+    def _reached_from(self, root: int) -> set[int]:
+        return set(self._rooted_at(root)[1]) if self.bags else set()
+
+    def _rooted_at(self, root: int) -> tuple[list[int], list[int]]:
+        """Return the parent of each bag and the bags in breadth-first order."""
+        adjacent = self._adjacent()
+        parent = [-1] * len(self.bags)
+        seen = {root}
+        sequence = [root]
+        queue = deque(sequence)
+        while queue:
+            i = queue.popleft()
+            for j in adjacent[i]:
+                if j not in seen:
+                    seen.add(j)
+                    parent[j] = i
+                    sequence.append(j)
+                    queue.append(j)
+        return parent, sequence
+
+    def __repr__(self) -> str:
+        return f"TreeDecomposition(width {self.width}, {len(self.bags)} bags)"
+
+
+def elimination_width(graph: Graph, order: Sequence[int]) -> int:
+    """Return the width of eliminating the vertices of `graph` in `order`."""
+    position = {v: i for i, v in enumerate(order)}
+    higher = _higher_neighbours(graph, order, position)
+    return max((len(h) for h in higher), default=-1)
+
+
+def _higher_neighbours(
+    graph: Graph, order: Sequence[int], position: dict[int, int]
+) -> list[set[int]]:
+    """Return the later neighbours of each vertex in the filled graph.
+
+    It suffices to hand v's later neighbours to the first of them (Rose, Tarjan and Lueker).
+    """
+    higher: list[set[int]] = [
+        {u for u in around if position[u] > position[v]}
+        for v, around in enumerate(graph.neighbours)
+    ]
+    for v in order:
+        if higher[v]:
+            first = min(higher[v], key=position.__getitem__)
+            higher[first] |= higher[v] - {first}
+    return higher
+
+
+def _merge_contained(
+    bags: Sequence[frozenset[int]], edges: Iterable[tuple[int, int]]
+) -> TreeDecomposition:
+    """Contract tree edges one of whose bags contains the other."""
+    target = list(range(len(bags)))
+
+    def find(i: int) -> int:
+        while target[i] != i:
+            target[i] = target[target[i]]
+            i = target[i]
+        return i
+
+    kept = []
+    for a, b in edges:
+        i, j = find(a), find(b)
+        if bags[i] <= bags[j]:
+            target[i] = j
+        elif bags[j] <= bags[i]:
+            target[j] = i
+        else:
+            kept.append((a, b))
+    alive = [i for i in range(len(bags)) if find(i) == i]
+    number = {i: new for new, i in enumerate(alive)}
+    return TreeDecomposition(
+        tuple(bags[i] for i in alive),
+        tuple((number[find(a)], number[find(b)]) for a, b in kept),
+    )

@@ -1,0 +1,21 @@
+"""Local scores of parent sets."""
+
+from twbn.scores.compute import Estimate, compute_scores, estimate
+from twbn.scores.formats import read_jkl, write_jkl
+from twbn.scores.kinds import SCORES
+from twbn.scores.lazy import LazyScores
+from twbn.scores.protocol import LocalScores
+from twbn.scores.score_table import ScoreTable, ScoringInfo
+
+__all__ = [
+    "SCORES",
+    "Estimate",
+    "LazyScores",
+    "LocalScores",
+    "ScoreTable",
+    "ScoringInfo",
+    "compute_scores",
+    "estimate",
+    "read_jkl",
+    "write_jkl",
+]

@@ -1,0 +1,285 @@
+"""Scores of all parent sets up to a size, or of the most promising ones."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twbn import _core
+from twbn.data.convert import as_table
+from twbn.errors import MemoryLimitError, OptionError
+from twbn.scores.kinds import ScoreOption, checked_score, score_label, scored_data
+from twbn.scores.rules import ParentRules, make_rules
+from twbn.scores.score_table import ScoreTable, ScoringInfo
+
+if TYPE_CHECKING:
+    from twbn.data.table import Table
+
+__all__ = ["Estimate", "compute_scores", "estimate", "n_workers"]
+
+#: Called with (sets done, sets in all).
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What scoring all parent sets will take: sets, and bytes of working memory."""
+
+    n_sets: int
+    n_bytes: int
+
+    def __str__(self) -> str:
+        return f"{self.n_sets:,} parent sets, {self.n_bytes / 2**30:.2f} GiB"
+
+
+def estimate(n_variables: int, max_parents: int, *, prune: bool = True, n_terms: int = 1) -> Estimate:
+    """Return the number of parent sets of all variables and the memory to score them.
+
+    Notes
+    -----
+    With p parents at most: n · C(n, p − 1) best scores of subsets and C(n, p) terms of joint
+    counts, two levels at a time; unpruned, also the result itself.
+
+    Examples
+    --------
+    >>> estimate(100, 3).n_sets
+    16180000
+    """
+    n, p = n_variables, min(max_parents, n_variables - 1)
+    n_sets = n * sum(comb(n - 1, size) for size in range(p + 1))
+    levels = [
+        8 * n * (comb(n, size) + comb(n, size - 1) if size else 1)
+        + 8 * n_terms * (comb(n, size + 1) + comb(n, size))
+        for size in range(p)
+    ]
+    n_bytes = max(levels, default=0) + 2**20
+    if not prune:
+        n_bytes += n_sets * (48 + 12 * p)
+    return Estimate(n_sets, n_bytes)
+
+
+def compute_scores(
+    data: Any,
+    *,
+    score: ScoreOption = "bdeu",
+    ess: float = 1.0,
+    max_parents: int | Mapping[str, int] | None = 3,
+    required: Iterable[tuple[str, str]] = (),
+    forbidden: Iterable[tuple[str, str]] = (),
+    tiers: Sequence[Iterable[str]] | None = None,
+    prune: bool = True,
+    budget: int | None = None,
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    on_progress: Progress | None = None,
+) -> ScoreTable:
+    """Return the local scores of the parent sets of every variable.
+
+    Parameters
+    ----------
+    data
+        A Table or anything `as_table` takes; no cell may be missing.
+    score
+        ``"bdeu"``, ``"bic"`` (or ``"mdl"``), ``"aic"``, ``"k2"``, ``"loglik"``, or a function
+        ``(table, child, parents) -> float`` with columns by position. Natural logarithms.
+    ess
+        Equivalent sample size of BDeu.
+    max_parents
+        Largest parent set, for all variables or by name; None: no limit.
+    required, forbidden, tiers
+        Arcs (parent, child) that must or must not be there; ordered groups of variables.
+    prune
+        Drop a set when a subset of it scores at least as well. Loses no optimum.
+    budget
+        For wide tables: instead of all sets, explore at most this many sets of two or more
+        parents for each variable, the most promising first.
+    n_jobs
+        Threads; None is one, -1 is one per core.
+    time_limit
+        Seconds. What is complete by then is kept: all sets up to some size.
+    memory_limit
+        GiB; by default half of what the machine has. More is refused before it is allocated.
+    on_progress
+        Called now and then with (work done, work in all).
+
+    Examples
+    --------
+    >>> table = as_table({"a": [0, 0, 1, 1] * 3, "b": [0, 1, 0, 1] * 3, "c": [0, 0, 1, 1] * 3})
+    >>> scores = compute_scores(table, score="bic")
+    >>> [(round(value, 6), parents) for value, parents in scores.sets(0)]
+    [(-2.484907, (2,)), (-9.560219, ())]
+    """
+    table = as_table(data)
+    checked_score(score, ess)
+    rules = make_rules(
+        table.names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers
+    )
+    _check_limits(budget, time_limit, memory_limit)
+    jobs = n_workers(n_jobs)
+    start = time.perf_counter()
+    label = score_label(score, ess)
+    n_bytes = int((memory_limit if memory_limit is not None else _default_memory()) * 2**30)
+    if callable(score):
+        table.require_complete("scoring")
+        return _score_with_function(table, score, rules, label, prune, time_limit, on_progress)
+    if budget is None:
+        n_terms = len(set(table.n_states.tolist())) if score == "k2" else 1
+        needed = _refuse_too_large(table.n_variables, rules, prune, n_terms, n_bytes)
+        total = needed.n_sets
+    else:
+        total = table.n_variables
+    options = {
+        "data": scored_data(table, score, ess),
+        "max_parents": rules.max_parents,
+        "allowed": rules.allowed,
+        "required": [list(parents) for parents in rules.required],
+        "prune": prune,
+        "n_jobs": jobs,
+        "time_limit": time_limit,
+        "on_progress": None if on_progress is None else lambda done: on_progress(done, total),
+    }
+    if budget is None:
+        found = _core.score_all_sets(max_result_bytes=n_bytes - needed.n_bytes, **options)
+    else:
+        found = _core.explore_best_first(budget=budget, **options)
+    if found["complete_size"] < 0:
+        msg = f"time_limit of {time_limit} s was over before the empty parent sets were scored"
+        raise OptionError(msg)
+    if on_progress is not None:
+        on_progress(total, total)
+    info = ScoringInfo(
+        label,
+        _status(found, int(rules.max_parents.max()), budget),
+        found["complete_size"],
+        found["n_scored"],
+        found["n_skipped"],
+        time.perf_counter() - start,
+    )
+    arrays = (found[key] for key in ("variable_offsets", "scores", "set_offsets", "parents"))
+    return ScoreTable(table.names, *arrays, info)
+
+
+def n_workers(n_jobs: int | None) -> int:
+    """Return the number of threads: None is 1, -1 one per core.
+
+    Examples
+    --------
+    >>> n_workers(None), n_workers(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0 or n_jobs < -1:
+        msg = f"n_jobs must be a positive number, -1 (all cores) or None (one), got {n_jobs!r}"
+        raise OptionError(msg)
+    if n_jobs == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return n_jobs
+
+
+def _status(found: Mapping[str, Any], max_size: int, budget: int | None) -> str:
+    if found["interrupted"]:
+        return "interrupted"
+    if found["out_of_memory"]:
+        return "memory_limit"
+    if budget is not None:
+        return "budget"
+    return "complete" if found["complete_size"] >= max_size else "time_limit"
+
+
+def _check_limits(
+    budget: int | None, time_limit: float | None, memory_limit: float | None
+) -> None:
+    if budget is not None and (not isinstance(budget, int) or budget < 0):
+        msg = f"budget must be a number of parent sets, 0 or more, got {budget!r}"
+        raise OptionError(msg)
+    for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
+        if value is not None and not value > 0:
+            msg = f"{name} must be positive, got {value!r}"
+            raise OptionError(msg)
+
+
+def _default_memory() -> float:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**31
+    except (AttributeError, ValueError, OSError):
+        return 2.0
+
+
+def _refuse_too_large(
+    n_variables: int, rules: ParentRules, prune: bool, n_terms: int, n_bytes: int
+) -> Estimate:
+    size = int(rules.max_parents.max())
+    needed = estimate(n_variables, size, prune=prune, n_terms=n_terms)
+    if needed.n_bytes <= n_bytes:
+        return needed
+    fitting = [
+        p for p in range(size) if estimate(n_variables, p, prune=prune, n_terms=n_terms).n_bytes <= n_bytes
+    ]
+    advice = f"max_parents={fitting[-1]} would fit, or " if fitting else ""
+    msg = (
+        f"all sets of at most {size} of {n_variables} variables: {needed}, more than the "
+        f"memory limit of {n_bytes / 2**30:.2f} GiB; {advice}give a budget of sets per variable "
+        "(budget=2000)"
+    )
+    raise MemoryLimitError(msg)
+
+
+def _score_with_function(
+    table: Table,
+    score: Callable[[Table, int, tuple[int, ...]], float],
+    rules: ParentRules,
+    label: str,
+    prune: bool,
+    time_limit: float | None,
+    on_progress: Progress | None,
+) -> ScoreTable:
+    """Score by size with the user's function; the same results as the compiled path."""
+    start = time.perf_counter()
+    n = table.n_variables
+    kept: list[dict[tuple[int, ...], float]] = [{} for _ in range(n)]
+    best: list[dict[tuple[int, ...], float]] = [{} for _ in range(n)]  # over all subsets
+    n_scored, complete_size, status = 0, -1, "complete"
+    total = estimate(n, int(rules.max_parents.max())).n_sets
+    for size in range(int(rules.max_parents.max()) + 1):
+        level: list[dict[tuple[int, ...], float]] = [{} for _ in range(n)]
+        for child in range(n):
+            if size > rules.max_parents[child]:
+                continue
+            candidates = [v for v in range(n) if rules.allowed[child, v]]
+            for parents in itertools.combinations(candidates, size):
+                if size > 0 and time_limit is not None and time.perf_counter() - start > time_limit:
+                    status = "time_limit"
+                    break
+                value = float(score(table, child, parents))
+                if np.isnan(value):
+                    names = [table.names[p] for p in parents]
+                    msg = f"the score function gave nan for {table.names[child]!r} given {names}"
+                    raise OptionError(msg)
+                level[child][parents] = value
+                n_scored += 1
+            if on_progress is not None:
+                on_progress(n_scored, total)
+        if status != "complete":
+            break
+        complete_size = size
+        for child in range(n):
+            for parents, value in level[child].items():
+                limit = max(
+                    (best[child][parents[:i] + parents[i + 1 :]] for i in range(size)),
+                    default=-np.inf,
+                )
+                wanted = rules.admits(child, parents)
+                if wanted and (not prune or value > limit):
+                    kept[child][parents] = value
+                best[child][parents] = max(limit, value if wanted else -np.inf)
+    info = ScoringInfo(label, status, complete_size, n_scored, 0, time.perf_counter() - start)
+    return ScoreTable.from_sets(table.names, kept, info)

@@ -1,0 +1,65 @@
+"""The scores there are, and the checks of what a caller asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from twbn import _core
+from twbn.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from twbn.data.table import Table
+
+__all__ = ["SCORES", "ScoreOption", "checked_score", "score_label", "scored_data"]
+
+#: Score functions by name, with what they are.
+SCORES = {
+    "bdeu": "Bayesian Dirichlet equivalent uniform, with an equivalent sample size",
+    "bic": "Bayesian information criterion (equal to MDL)",
+    "aic": "Akaike information criterion",
+    "k2": "Bayesian Dirichlet with all parameters one (Cooper and Herskovits)",
+    "loglik": "log-likelihood, without penalty",
+}
+ALIASES = {"mdl": "bic", "ll": "loglik"}
+
+#: A name, or a function (table, child, parents) -> score with columns by position.
+ScoreOption: TypeAlias = "str | Callable[[Table, int, tuple[int, ...]], float]"
+
+MAX_STATES = 4096
+
+
+def checked_score(score: ScoreOption, ess: float) -> None:
+    """Raise OptionError unless the score is known and its equivalent sample size positive."""
+    if not callable(score) and ALIASES.get(score, score) not in SCORES:
+        known = ", ".join([*SCORES, *ALIASES])
+        msg = f"unknown score {score!r}; expected one of {known}, or a function"
+        raise OptionError(msg)
+    if not (isinstance(ess, int | float | np.number) and ess > 0 and math.isfinite(ess)):
+        msg = f"ess (equivalent sample size) must be a positive number, got {ess!r}"
+        raise OptionError(msg)
+
+
+def score_label(score: ScoreOption, ess: float) -> str:
+    """Return a name for tables and files, such as ``bdeu, ess 1``."""
+    if callable(score):
+        return getattr(score, "__name__", "function")
+    name = ALIASES.get(score, score)
+    return f"bdeu, ess {ess:g}" if name == "bdeu" else name
+
+
+def scored_data(table: Table, score: str, ess: float) -> _core.ScoredData:
+    """Hand the table to the compiled core, with the terms of one score."""
+    table.require_complete("scoring")
+    most = int(table.n_states.max())
+    if most > MAX_STATES:
+        name = table.names[int(table.n_states.argmax())]
+        msg = f"column {name!r} has {most} states; scoring takes at most {MAX_STATES}, so group them"
+        raise DataError(msg)
+    codes = np.ascontiguousarray(table.codes.T)
+    return _core.ScoredData(
+        codes, table.n_states, table.weights, ALIASES.get(score, score), float(ess)
+    )

@@ -1,0 +1,137 @@
+"""Local scores computed when first asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twbn import _core
+from twbn.data.convert import as_table
+from twbn.errors import OptionError
+from twbn.scores.kinds import ScoreOption, checked_score, scored_data
+from twbn.scores.protocol import total_score
+from twbn.scores.rules import make_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from twbn.scores.protocol import HasParents, ParentLists
+
+__all__ = ["LazyScores"]
+
+BYTES_PER_SET = 160  # key, score and their share of a hash table
+
+
+class LazyScores:
+    """Local scores of a table, computed on demand and remembered in bounded memory.
+
+    Thread-safe. When the memory is used up, remembered scores are forgotten and computed again if
+    asked for again; answers never change. The parameters are those of `compute_scores`.
+
+    Examples
+    --------
+    >>> table = as_table({"a": [0, 0, 1, 1] * 3, "c": [0, 0, 1, 1] * 3})
+    >>> scores = LazyScores(table, score="bic")
+    >>> round(scores.local(0, [1]), 6)
+    -2.484907
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        score: ScoreOption = "bdeu",
+        ess: float = 1.0,
+        max_parents: int | Mapping[str, int] | None = 3,
+        required: Iterable[tuple[str, str]] = (),
+        forbidden: Iterable[tuple[str, str]] = (),
+        tiers: Sequence[Iterable[str]] | None = None,
+        memory_limit: float = 1.0,
+    ) -> None:
+        table = as_table(data)
+        checked_score(score, ess)
+        if not memory_limit > 0:
+            msg = f"memory_limit must be positive (GiB), got {memory_limit}"
+            raise OptionError(msg)
+        self.names = table.names
+        self.rules = make_rules(
+            table.names,
+            max_parents=max_parents,
+            required=required,
+            forbidden=forbidden,
+            tiers=tiers,
+        )
+        max_sets = max(int(memory_limit * 2**30 / BYTES_PER_SET), 1024)
+        self._cache: _core.LazyScoreCache | _CallableCache
+        if callable(score):
+            table.require_complete("scoring")
+            self._cache = _CallableCache(lambda child, parents: score(table, child, parents), max_sets)
+        else:
+            self._cache = _core.LazyScoreCache(scored_data(table, score, ess), max_sets)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @property
+    def max_parents(self) -> int:
+        """Size of the largest parent set."""
+        return int(np.max(self.rules.max_parents))
+
+    def local(self, child: int, parents: Sequence[int]) -> float:
+        """Return the score of one family; minus infinity where the rules exclude it."""
+        family = sorted(int(p) for p in parents)
+        if not self.rules.admits(child, family):
+            return -float("inf")
+        return self._cache.score(int(child), family)
+
+    def total(self, dag: HasParents | ParentLists) -> float:
+        """Return the score of a network."""
+        return total_score(self, dag)
+
+    @property
+    def n_remembered(self) -> int:
+        """Number of scores held now."""
+        return self._cache.n_remembered()
+
+    @property
+    def n_computed(self) -> int:
+        """Number of scores computed so far."""
+        return self._cache.n_computed()
+
+    def __repr__(self) -> str:
+        return f"LazyScores({self.n_variables} variables, {self.n_remembered} scores so far)"
+
+
+class _CallableCache:
+    """Remembers what a Python function returns; the same interface as the compiled cache."""
+
+    def __init__(self, function: Callable[[int, tuple[int, ...]], float], max_sets: int) -> None:
+        self._function = function
+        self._max_sets = max_sets
+        self._scores: dict[tuple[int, ...], float] = {}
+        self._lock = threading.Lock()
+        self._n_computed = 0
+
+    def score(self, child: int, parents: Sequence[int]) -> float:
+        key = (child, *parents)
+        with self._lock:
+            if key in self._scores:
+                return self._scores[key]
+        value = float(self._function(child, tuple(parents)))
+        with self._lock:
+            self._n_computed += 1
+            if len(self._scores) >= self._max_sets:
+                self._scores.clear()
+            self._scores[key] = value
+        return value
+
+    def n_remembered(self) -> int:
+        return len(self._scores)
+
+    def n_computed(self) -> int:
+        return self._n_computed

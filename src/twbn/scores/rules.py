@@ -1,0 +1,152 @@
+"""Which parent sets are wanted: sizes, required and forbidden arcs, tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twbn.data.table import unknown_name
+from twbn.errors import OptionError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["ParentRules", "make_rules"]
+
+
+@dataclass(frozen=True)
+class ParentRules:
+    """Rules by position: `allowed[child, parent]`, required parents, largest sizes."""
+
+    max_parents: NDArray[np.int32]
+    allowed: NDArray[np.uint8]
+    required: tuple[tuple[int, ...], ...]
+
+    def admits(self, child: int, parents: Sequence[int]) -> bool:
+        """Say whether `parents` may be the parent set of `child`."""
+        return (
+            len(parents) <= self.max_parents[child]
+            and all(self.allowed[child, p] for p in parents)
+            and set(self.required[child]).issubset(parents)
+        )
+
+
+def make_rules(
+    names: Sequence[str],
+    *,
+    max_parents: int | Mapping[str, int] | None = 3,
+    required: Iterable[tuple[str, str]] = (),
+    forbidden: Iterable[tuple[str, str]] = (),
+    tiers: Sequence[Iterable[str]] | None = None,
+) -> ParentRules:
+    """Return checked rules.
+
+    Parameters
+    ----------
+    names
+        Names of the variables.
+    max_parents
+        Largest parent set, for all variables or by name (3 for those not named); None: no limit.
+    required, forbidden
+        Arcs (parent, child) that must or must not be there.
+    tiers
+        Groups of variables in order: no arc leads from a later group to an earlier one.
+        Variables in no group are free.
+    """
+    n = len(names)
+    position = {name: v for v, name in enumerate(names)}
+    allowed = np.ones((n, n), dtype=np.uint8)
+    np.fill_diagonal(allowed, 0)
+    for parent, child in _arcs(forbidden, position, "forbidden"):
+        allowed[child, parent] = 0
+    _apply_tiers(allowed, tiers or (), position)
+    sizes = np.minimum(_sizes(names, max_parents), allowed.sum(axis=1)).astype(np.int32)
+    needed: list[set[int]] = [set() for _ in range(n)]
+    for parent, child in _arcs(required, position, "required"):
+        if not allowed[child, parent]:
+            msg = (
+                f"the arc {names[parent]!r} -> {names[child]!r} is required, "
+                "but a forbidden arc or the tiers rule it out"
+            )
+            raise OptionError(msg)
+        needed[child].add(parent)
+    for child, parents in enumerate(needed):
+        if len(parents) > sizes[child]:
+            msg = (
+                f"{names[child]!r} has {len(parents)} required parents, "
+                f"but may have at most {sizes[child]}"
+            )
+            raise OptionError(msg)
+    _check_acyclic(names, needed)
+    return ParentRules(sizes, allowed, tuple(tuple(sorted(p)) for p in needed))
+
+
+def _arcs(
+    arcs: Iterable[tuple[str, str]], position: Mapping[str, int], kind: str
+) -> Iterable[tuple[int, int]]:
+    for arc in arcs:
+        if isinstance(arc, str) or len(arc) != 2:
+            msg = f"{kind} arcs are pairs (parent, child), got {arc!r}"
+            raise OptionError(msg)
+        for name in arc:
+            if name not in position:
+                raise OptionError(f"{kind} arc {tuple(arc)!r}: {unknown_name(name, list(position))}")  # noqa: EM102
+        if arc[0] == arc[1]:
+            msg = f"{kind} arc {tuple(arc)!r} leads from a variable to itself"
+            raise OptionError(msg)
+        yield position[arc[0]], position[arc[1]]
+
+
+def _apply_tiers(
+    allowed: NDArray[np.uint8], tiers: Sequence[Iterable[str]], position: Mapping[str, int]
+) -> None:
+    tier_of: dict[int, int] = {}
+    for tier, members in enumerate(tiers):
+        for name in [members] if isinstance(members, str) else members:
+            if name not in position:
+                raise OptionError(f"tier {tier + 1}: {unknown_name(name, list(position))}")  # noqa: EM102
+            if position[name] in tier_of:
+                msg = f"{name!r} is in tier {tier_of[position[name]] + 1} and in tier {tier + 1}"
+                raise OptionError(msg)
+            tier_of[position[name]] = tier
+    for child, child_tier in tier_of.items():
+        for parent, parent_tier in tier_of.items():
+            if parent_tier > child_tier:
+                allowed[child, parent] = 0
+
+
+def _sizes(names: Sequence[str], max_parents: int | Mapping[str, int] | None) -> NDArray[np.int32]:
+    n = len(names)
+    if max_parents is None:
+        return np.full(n, n - 1, dtype=np.int32)
+    if isinstance(max_parents, Mapping):
+        sizes = np.full(n, 3, dtype=np.int32)
+        for name, size in max_parents.items():
+            if name not in names:
+                raise OptionError(f"max_parents: {unknown_name(name, names)}")  # noqa: EM102
+            sizes[list(names).index(name)] = _size(size)
+        return sizes
+    return np.full(n, min(_size(max_parents), n), dtype=np.int32)
+
+
+def _size(size: int) -> int:
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
+        msg = f"max_parents must be a whole number, 0 or more, got {size!r}"
+        raise OptionError(msg)
+    return min(int(size), 2**20)
+
+
+def _check_acyclic(names: Sequence[str], parents: Sequence[set[int]]) -> None:
+    waiting = {v for v, needed in enumerate(parents) if needed}
+    done = set(range(len(names))) - waiting
+    while waiting:
+        ready = {v for v in waiting if parents[v] <= done}
+        if not ready:
+            cycle = ", ".join(names[v] for v in sorted(waiting))
+            msg = f"the required arcs contain a cycle among {cycle}"
+            raise OptionError(msg)
+        waiting -= ready
+        done |= ready

@@ -1,0 +1,196 @@
+"""Precomputed local scores: parent sets of every variable, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twbn import _core
+from twbn.errors import DataError
+from twbn.scores.protocol import total_score
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from twbn.scores.protocol import HasParents, ParentLists
+
+__all__ = ["ScoreTable", "ScoringInfo"]
+
+
+@dataclass(frozen=True)
+class ScoringInfo:
+    """How a score table came about."""
+
+    score: str = "unknown"
+    status: str = "complete"  # or time_limit, interrupted, memory_limit, budget
+    complete_size: int | None = None  # all parent sets up to this size were considered
+    n_scored: int = 0
+    n_skipped: int = 0  # ruled out by a bound, unscored
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable:
+    """Candidate parent sets of every variable with their local scores.
+
+    Invariant: the sets of variable v are the positions ``variable_offsets[v]`` up to
+    ``variable_offsets[v + 1]``, best first; the parents of set t, ascending, are
+    ``parents[set_offsets[t] : set_offsets[t + 1]]``; no set occurs twice. Arrays are read-only.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_sets(["a", "b"], [{(): -3.0}, {(): -5.0, (0,): -2.0}])
+    >>> table.local(1, [0])
+    -2.0
+    >>> table.total([[], [0]])
+    -5.0
+    >>> table.local(0, [1])
+    -inf
+    """
+
+    names: tuple[str, ...]
+    variable_offsets: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    set_offsets: NDArray[np.int64]
+    parents: NDArray[np.int32]
+    info: ScoringInfo = ScoringInfo()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        for field, kind in (
+            ("variable_offsets", np.int64),
+            ("scores", np.float64),
+            ("set_offsets", np.int64),
+            ("parents", np.int32),
+        ):
+            array = np.ascontiguousarray(getattr(self, field), dtype=kind)
+            array.setflags(write=False)
+            object.__setattr__(self, field, array)
+        self._check()
+
+    @classmethod
+    def from_sets(
+        cls,
+        names: Sequence[str],
+        sets: Sequence[Mapping[tuple[int, ...], float]],
+        info: ScoringInfo | None = None,
+    ) -> ScoreTable:
+        """Return the table of one mapping {parents: score} per variable."""
+        variable_offsets, set_offsets = [0], [0]
+        scores: list[float] = []
+        parents: list[int] = []
+        for families in sets:
+            ordered = sorted(
+                ((float(score), tuple(sorted(members))) for members, score in families.items()),
+                key=lambda item: (-item[0], len(item[1]), item[1]),
+            )
+            for score, members in ordered:
+                scores.append(score)
+                parents.extend(members)
+                set_offsets.append(len(parents))
+            variable_offsets.append(len(scores))
+        arrays: tuple[Any, ...] = (variable_offsets, scores, set_offsets, parents)
+        return cls(tuple(names), *map(np.array, arrays), info or ScoringInfo())
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @property
+    def n_sets(self) -> int:
+        """Number of parent sets of all variables together."""
+        return len(self.scores)
+
+    @cached_property
+    def max_parents(self) -> int:
+        """Size of the largest parent set."""
+        return int(np.diff(self.set_offsets).max(initial=0))
+
+    def sets(self, child: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+        """Yield (score, parents) of one variable, best first."""
+        for t in range(self.variable_offsets[child], self.variable_offsets[child + 1]):
+            first, last = self.set_offsets[t], self.set_offsets[t + 1]
+            yield float(self.scores[t]), tuple(self.parents[first:last].tolist())
+
+    @cached_property
+    def index(self) -> _core.ScoreIndex:
+        """The hash that finds a family in O(size); built when first used."""
+        return _core.ScoreIndex(
+            self.variable_offsets, self.scores, self.set_offsets, self.parents
+        )
+
+    def local(self, child: int, parents: Sequence[int]) -> float:
+        """Return the score of one family; minus infinity where the table does not have it."""
+        return self.index.score(int(child), sorted(int(p) for p in parents))
+
+    def total(self, dag: HasParents | ParentLists) -> float:
+        """Return the score of a network; minus infinity if one of its families is not here."""
+        return total_score(self, dag)
+
+    def best(self) -> NDArray[np.float64]:
+        """Return the best local score of each variable; their sum bounds every network's."""
+        self._require_sets()
+        return self.scores[self.variable_offsets[:-1]]
+
+    def statistics(self) -> dict[str, Any]:
+        """Return counts by variable and by size, and the range of network scores."""
+        sizes = np.diff(self.set_offsets)
+        counts = np.diff(self.variable_offsets)
+        empty = [self.local(v, ()) for v in range(self.n_variables)]
+        return {
+            "score": self.info.score,
+            "status": self.info.status,
+            "n_variables": self.n_variables,
+            "n_sets": self.n_sets,
+            "sets_by_size": np.bincount(sizes, minlength=1).tolist() if len(sizes) else [],
+            "fewest_sets": int(counts.min()),
+            "most_sets": int(counts.max()),
+            "complete_size": self.info.complete_size,
+            "n_scored": self.info.n_scored,
+            "n_skipped": self.info.n_skipped,
+            "seconds": self.info.seconds,
+            "empty_network": float(sum(empty)),
+            "sum_of_best": float(self.best().sum()),
+        }
+
+    def equals(self, other: ScoreTable) -> bool:
+        """Say whether both tables have the same names, sets and scores."""
+        return (
+            self.names == other.names
+            and np.array_equal(self.variable_offsets, other.variable_offsets)
+            and np.array_equal(self.scores, other.scores)
+            and np.array_equal(self.set_offsets, other.set_offsets)
+            and np.array_equal(self.parents, other.parents)
+        )
+
+    def __repr__(self) -> str:
+        return f"ScoreTable({self.info.score}, {self.n_variables} variables, {self.n_sets} sets)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The hash refers to this process's memory; it is built anew where it is needed.
+        return {key: value for key, value in self.__dict__.items() if key != "index"}
+
+    def _require_sets(self) -> None:
+        without = np.flatnonzero(np.diff(self.variable_offsets) == 0)
+        if len(without):
+            msg = f"variable {self.names[without[0]]!r} has no parent set, not even the empty one"
+            raise DataError(msg)
+
+    def _check(self) -> None:
+        n, offsets = len(self.names), self.set_offsets
+        if len(self.variable_offsets) != n + 1 or len(offsets) != len(self.scores) + 1:
+            msg = f"the arrays of a score table of {n} variables do not fit together"
+            raise DataError(msg)
+        self._require_sets()
+        if np.any(np.isnan(self.scores)) or np.any(np.isposinf(self.scores)):
+            msg = "local scores must be numbers below infinity"
+            raise DataError(msg)
+        if len(self.parents) and (self.parents.min() < 0 or self.parents.max() >= n):
+            bad = self.parents.max() if self.parents.max() >= n else self.parents.min()
+            msg = f"a parent must be between 0 and {n - 1}, got {bad}"
+            raise DataError(msg)
