@@ -10,7 +10,7 @@ help:
 	@echo "make test       run the tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
-	@echo "make reproduce  rerun the paper's experiments that are in"
+	@echo "make reproduce  recompute scores that the paper prints"
 	@echo "make docs       check that every example in the documentation runs"
 	@echo "make clean      remove .venv and the build"
 
@@ -55,7 +55,7 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/bench_treewidth.py
 
 reproduce: .venv/built
-	$(BIN)/python benchmarks/paper_optima.py
+	$(BIN)/python experiments/published_scores.py
 
 docs: .venv/built
 	$(BIN)/python -m pytest -q tests/test_docs.py

@@ -168,37 +168,24 @@ NB_MODULE(_core, m) {
            "codes"_a, "arities"_a, "weights"_a.none(), "score"_a, "ess"_a);
 
   m.def(
-      "score_all_sets",
+      "score_parent_sets",
       [](const ScoredData& data, Array1<std::int32_t> max_parents, Array2<std::uint8_t> allowed,
-         std::vector<std::vector<std::int32_t>> required, bool prune, int n_jobs,
-         std::int64_t max_result_bytes, std::optional<double> time_limit, nb::object on_progress) {
+         std::vector<std::vector<std::int32_t>> required, bool prune,
+         std::optional<std::int64_t> budget, int n_jobs, std::int64_t max_result_bytes,
+         std::optional<double> time_limit, nb::object on_progress) {
         const auto rules = make_rules(max_parents, allowed, std::move(required), prune);
         twbn::Control control;
         control.set_time_limit(time_limit);
         auto [sets, interrupted] = run_watched(control, on_progress, [&](twbn::Control& shared) {
-          return twbn::score_all_sets(data.columns, data.terms, rules, n_jobs, max_result_bytes,
-                                      shared);
+          return budget ? twbn::explore_best_first(data.columns, data.terms, rules, *budget, n_jobs,
+                                                   shared)
+                        : twbn::score_all_sets(data.columns, data.terms, rules, n_jobs,
+                                               max_result_bytes, shared);
         });
         return scored_sets_dict(std::move(sets), interrupted);
       },
-      "data"_a, "max_parents"_a, "allowed"_a, "required"_a, "prune"_a, "n_jobs"_a,
-      "max_result_bytes"_a, "time_limit"_a.none(), "on_progress"_a.none());
-
-  m.def(
-      "explore_best_first",
-      [](const ScoredData& data, Array1<std::int32_t> max_parents, Array2<std::uint8_t> allowed,
-         std::vector<std::vector<std::int32_t>> required, bool prune, int n_jobs,
-         std::int64_t budget, std::optional<double> time_limit, nb::object on_progress) {
-        const auto rules = make_rules(max_parents, allowed, std::move(required), prune);
-        twbn::Control control;
-        control.set_time_limit(time_limit);
-        auto [sets, interrupted] = run_watched(control, on_progress, [&](twbn::Control& shared) {
-          return twbn::explore_best_first(data.columns, data.terms, rules, budget, n_jobs, shared);
-        });
-        return scored_sets_dict(std::move(sets), interrupted);
-      },
-      "data"_a, "max_parents"_a, "allowed"_a, "required"_a, "prune"_a, "n_jobs"_a, "budget"_a,
-      "time_limit"_a.none(), "on_progress"_a.none());
+      "data"_a, "max_parents"_a, "allowed"_a, "required"_a, "prune"_a, "budget"_a.none(),
+      "n_jobs"_a, "max_result_bytes"_a, "time_limit"_a.none(), "on_progress"_a.none());
 
   nb::class_<twbn::ScoreIndex>(m, "ScoreIndex")
       .def(

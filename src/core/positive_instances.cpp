@@ -4,11 +4,20 @@
 #include <bit>
 #include <cstddef>
 #include <stdexcept>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace twbn {
 
 namespace {
+
+// Without the POPCNT instruction std::popcount is a library call; this is not.
+inline int count_bits(std::uint64_t word) {
+  word -= (word >> 1) & 0x5555555555555555ULL;
+  word = (word & 0x3333333333333333ULL) + ((word >> 2) & 0x3333333333333333ULL);
+  word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+  return static_cast<int>((word * 0x0101010101010101ULL) >> 56);
+}
 
 /// A set of vertices 0 .. 64 · W - 1.
 template <int W>
@@ -24,7 +33,7 @@ struct VertexSet {
   }
   int size() const {
     int count = 0;
-    for (const std::uint64_t word : words) count += std::popcount(word);
+    for (const std::uint64_t word : words) count += count_bits(word);
     return count;
   }
   bool intersects(const VertexSet& other) const {
@@ -36,11 +45,6 @@ struct VertexSet {
     std::uint64_t outside = 0;
     for (std::size_t w = 0; w < W; ++w) outside |= words[w] & ~other.words[w];
     return outside == 0;
-  }
-  int union_size(const VertexSet& other) const {
-    int count = 0;
-    for (std::size_t w = 0; w < W; ++w) count += std::popcount(words[w] | other.words[w]);
-    return count;
   }
   int first() const {
     for (std::size_t w = 0; w < W; ++w) {
@@ -82,6 +86,82 @@ struct VertexSetHash {
     }
     return hash;
   }
+};
+
+/// The unions by border, as a trie over 32-bit pieces of it: finds those whose border adds at most
+/// a few vertices to a given one without looking at the rest.
+template <int W>
+class BorderTrie {
+ public:
+  using Set = VertexSet<W>;
+
+  void insert(const Set& border, std::int64_t id) {
+    std::size_t node = 0;
+    for (int level = 0; level < levels; ++level) {
+      const std::uint32_t piece = piece_of(border, level);
+      const auto [slot, added] = child_of_.try_emplace(Key{node, piece}, nodes_.size());
+      const std::size_t child = slot->second;
+      if (added) {
+        nodes_.emplace_back();
+        nodes_[node].pieces.push_back(piece);
+        nodes_[node].children.push_back(child);
+      }
+      node = child;
+    }
+    nodes_[node].ids.push_back(id);
+  }
+
+  /// Appends the unions whose border has at most `extra` vertices outside `border`, none in `set`.
+  void find(const Set& border, const Set& set, int extra, std::vector<std::int64_t>& ids) const {
+    visit(0, 0, border, set, extra, ids);
+  }
+  std::size_t n_nodes() const { return nodes_.size(); }
+
+ private:
+  static constexpr int levels = 2 * W;
+  struct Node {
+    std::vector<std::uint32_t> pieces;
+    std::vector<std::size_t> children;
+    std::vector<std::int64_t> ids;
+  };
+  struct Key {
+    std::size_t node;
+    std::uint32_t piece;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      std::uint64_t hash = (key.node * 0x9e3779b97f4a7c15ULL) ^ key.piece;
+      hash *= 0xbf58476d1ce4e5b9ULL;
+      return hash ^ (hash >> 31);
+    }
+  };
+
+  static std::uint32_t piece_of(const Set& set, int level) {
+    const std::uint64_t word = set.words[static_cast<std::size_t>(level) / 2];
+    return static_cast<std::uint32_t>(level % 2 == 0 ? word : word >> 32);
+  }
+
+  void visit(std::size_t index, int level, const Set& border, const Set& set, int extra,
+             std::vector<std::int64_t>& ids) const {
+    const Node& node = nodes_[index];
+    if (level == levels) {
+      ids.insert(ids.end(), node.ids.begin(), node.ids.end());
+      return;
+    }
+    const std::uint32_t inside = piece_of(border, level);
+    const std::uint32_t excluded = piece_of(set, level);
+    for (std::size_t i = 0; i < node.pieces.size(); ++i) {
+      const std::uint32_t piece = node.pieces[i];
+      if ((piece & excluded) != 0) continue;
+      const int outside = count_bits(piece & ~inside);
+      if (outside > extra) continue;
+      visit(node.children[i], level + 1, border, set, extra - outside, ids);
+    }
+  }
+
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+  std::unordered_map<Key, std::size_t, KeyHash> child_of_;
 };
 
 template <int W>
@@ -141,7 +221,7 @@ class Decider {
 
   bool out_of_budget() {
     const std::size_t bytes = feasible_.size() * (sizeof(Feasible) + 2 * sizeof(Set) + 48) +
-                              unions_.size() * sizeof(Union);
+                              unions_.size() * (sizeof(Union) + 16) + trie_.n_nodes() * 160;
     stopped_ = control_.expired() || static_cast<std::int64_t>(bytes) > max_bytes_;
     return stopped_;
   }
@@ -150,21 +230,21 @@ class Decider {
   void absorb(std::size_t index) {
     const Set set = feasible_[index].set;
     const Set border = feasible_[index].border;
-    const std::size_t n_unions = unions_.size();
+    partners_.clear();
+    trie_.find(border, set, k_ + 1 - border.size(), partners_);
     add_union(set, border, -1, static_cast<std::int64_t>(index));
-    for (std::size_t u = 0; u < n_unions && !found_; ++u) {
-      if ((u & 0xfffff) == 0xfffff && out_of_budget()) return;
-      const Union& other = unions_[u];
-      if (other.border.union_size(border) > k_ + 1) continue;
+    for (const std::int64_t u : partners_) {
+      if (found_ || ((unions_.size() & 0xffff) == 0xffff && out_of_budget())) return;
+      const Union& other = unions_[static_cast<std::size_t>(u)];
       if (other.set.intersects(set) || other.set.intersects(border)) continue;
-      add_union(other.set | set, other.border | border, static_cast<std::int64_t>(u),
-                static_cast<std::int64_t>(index));
+      add_union(other.set | set, other.border | border, u, static_cast<std::int64_t>(index));
     }
   }
 
   void add_union(const Set& set, const Set& border, std::int64_t rest, std::int64_t last) {
     const auto index = static_cast<std::int64_t>(unions_.size());
     unions_.push_back({set, border, rest, last});
+    trie_.insert(border, index);
     border.for_each([&](int v) {
       if (found_) return;
       const Set bag = border | near(v).without(set);
@@ -259,6 +339,8 @@ class Decider {
   int root_ = 0;
   std::vector<Feasible> feasible_;
   std::vector<Union> unions_;
+  BorderTrie<W> trie_;
+  std::vector<std::int64_t> partners_;
   std::unordered_set<Set, VertexSetHash<W>> seen_;
   bool found_ = false;
   bool stopped_ = false;

@@ -1,1 +1,52 @@
+"""Bayesian networks of bounded treewidth, learned from data, with proofs.
 
+The names below are in the order of the pipeline: a table, its local scores, the graphs in which
+results are proved.
+"""
+
+from twbn.data import Discretize, Table, as_table, datasets, read_table
+from twbn.errors import TwbnError
+from twbn.graphs import (
+    Dag,
+    Graph,
+    TreeDecomposition,
+    read_gr,
+    read_td,
+    treewidth,
+    write_gr,
+    write_td,
+)
+from twbn.scores import (
+    LazyScores,
+    LocalScores,
+    ScoreTable,
+    compute_scores,
+    read_jkl,
+    write_jkl,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Dag",
+    "Discretize",
+    "Graph",
+    "LazyScores",
+    "LocalScores",
+    "ScoreTable",
+    "Table",
+    "TreeDecomposition",
+    "TwbnError",
+    "__version__",
+    "as_table",
+    "compute_scores",
+    "datasets",
+    "read_gr",
+    "read_jkl",
+    "read_table",
+    "read_td",
+    "treewidth",
+    "write_gr",
+    "write_jkl",
+    "write_td",
+]

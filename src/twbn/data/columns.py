@@ -158,7 +158,7 @@ def _fit_coding(column: RawColumn, discretize: Discretize) -> Coding:
     elif name in discretize.cut_points:
         msg = f"column {name!r} has cut points but holds states such as {column.values[0]!r}"
         raise DataError(msg)
-    if len(observed) == n_rows > 2:
+    if len(observed) == n_rows > 2 and not column.ordered:
         msg = (
             f"column {name!r} has as many states as rows ({n_rows}), like an identifier; "
             f"drop it with drop=[{name!r}]"
@@ -179,9 +179,7 @@ def _weight_name(options: CodingOptions) -> str | None:
     return options.weights if isinstance(options.weights, str) else None
 
 
-def _weights(
-    columns: Sequence[RawColumn], options: CodingOptions
-) -> NDArray[np.float64] | None:
+def _weights(columns: Sequence[RawColumn], options: CodingOptions) -> NDArray[np.float64] | None:
     name = _weight_name(options)
     if name is None:
         assert not isinstance(options.weights, str)

@@ -61,9 +61,9 @@ def as_table(
 
     Examples
     --------
-    >>> table = as_table({"smoker": ["no", "yes", "no"], "age": [31, 47, 60]})
+    >>> table = as_table({"smoker": ["no", "yes", "no"], "children": [2, 0, 2]})
     >>> table.states
-    (('no', 'yes'), (31, 47, 60))
+    (('no', 'yes'), (0, 2))
     """
     if isinstance(source, str | os.PathLike):
         return read_table(
@@ -136,7 +136,9 @@ def _renamed(columns: list[RawColumn], names: Sequence[str]) -> list[RawColumn]:
     ]
 
 
-def _columns_of(source: Any, names: Sequence[str] | None, missing: Sequence[str]) -> list[RawColumn]:
+def _columns_of(
+    source: Any, names: Sequence[str] | None, missing: Sequence[str]
+) -> list[RawColumn]:
     if isinstance(source, Table):
         return [RawColumn.from_cells(name, cells) for name, cells in source.decode().items()]
     if isinstance(source, Mapping):
@@ -160,9 +162,7 @@ def _columns_of(source: Any, names: Sequence[str] | None, missing: Sequence[str]
     ]
 
 
-def _columns_of_mapping(
-    source: Mapping[Any, Any], missing: Sequence[str]
-) -> list[RawColumn]:
+def _columns_of_mapping(source: Mapping[Any, Any], missing: Sequence[str]) -> list[RawColumn]:
     gaps = frozenset(missing)
     columns = [
         RawColumn.from_cells(str(name), map(_plain, list(cells)), missing=gaps)

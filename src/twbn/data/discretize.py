@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -11,6 +11,8 @@ import numpy as np
 from twbn.errors import DataError, OptionError, UnknownStateError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
 __all__ = ["Bins", "Categories", "Coding", "Discretize", "State", "median_cut"]
@@ -86,9 +88,9 @@ class Bins:
         if len(set(texts)) < len(texts):
             texts = [repr(float(edge)) for edge in self.edges]
         if self.at_least:
-            inner = [f"[{low}, {high})" for low, high in zip(texts, texts[1:], strict=False)]
+            inner = [f"[{low}, {high})" for low, high in itertools.pairwise(texts)]
             return (f"< {texts[0]}", *inner, f">= {texts[-1]}")
-        inner = [f"({low}, {high}]" for low, high in zip(texts, texts[1:], strict=False)]
+        inner = [f"({low}, {high}]" for low, high in itertools.pairwise(texts)]
         return (f"<= {texts[0]}", *inner, f"> {texts[-1]}")
 
     def encode(self, values: Sequence[State | None], column: str) -> NDArray[np.int32]:
@@ -153,9 +155,7 @@ class Discretize:
         low, high = float(numbers.min()), float(numbers.max())
         inner = np.arange(1, self.bins) / self.bins
         edges = (
-            np.quantile(numbers, inner)
-            if self.method == "quantile"
-            else low + inner * (high - low)
+            np.quantile(numbers, inner) if self.method == "quantile" else low + inner * (high - low)
         )
         # Ties among quantiles merge intervals; an edge that cuts nothing off is dropped.
         keep = (edges > low) if self.at_least else (edges < high)

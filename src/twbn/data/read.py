@@ -230,7 +230,9 @@ def _arff_attribute(path: Path, line: int, text: str) -> tuple[str, tuple[str, .
         return name, tuple(_unquoted(v) for v in next(_arff_cells([body]), []))
     if kind.lower().startswith(_NUMERIC_TYPES):
         return name, None
-    msg = f"{path}, line {line}: attribute {name!r} has type {kind!r}, expected numbers or {{states}}"
+    msg = (
+        f"{path}, line {line}: attribute {name!r} has type {kind!r}, expected numbers or {{states}}"
+    )
     raise FileFormatError(msg)
 
 
@@ -294,7 +296,9 @@ def _read_dat(path: Path, file: TextIO, options: ReadOptions) -> list[RawColumn]
 
 def _with_cardinality(path: Path, line: int, column: RawColumn, text: str) -> RawColumn:
     if not text.strip().isdigit():
-        msg = f"{path}, line {line}: expected the number of states of {column.name!r}, found {text!r}"
+        msg = (
+            f"{path}, line {line}: expected the number of states of {column.name!r}, found {text!r}"
+        )
         raise FileFormatError(msg)
     n_states = int(text)
     if not all(str(value).isdigit() for value in column.values):

@@ -119,7 +119,7 @@ class Table:
     @cached_property
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing cells of each variable."""
-        return np.sum(self.codes < 0, axis=0, dtype=np.int64)
+        return np.asarray(np.sum(self.codes < 0, axis=0), dtype=np.int64)
 
     def index(self, name: str) -> int:
         """Return the position of the variable called `name`."""
@@ -228,17 +228,15 @@ def _check_names(names: Sequence[str]) -> None:
             raise DataError(msg)
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        msg = f"column names must be distinct, but {repeated[0]!r} occurs {names.count(repeated[0])} times"
+        times = names.count(repeated[0])
+        msg = f"column names must be distinct, but {repeated[0]!r} occurs {times} times"
         raise DataError(msg)
 
 
-def _check_codes(
-    names: Sequence[str], codings: Sequence[Coding], codes: NDArray[np.int32]
-) -> None:
+def _check_codes(names: Sequence[str], codings: Sequence[Coding], codes: NDArray[np.int32]) -> None:
     if codes.ndim != 2 or len(names) != codes.shape[1] or len(codings) != len(names):
         msg = (
-            f"{len(names)} names and {len(codings)} codings do not fit "
-            f"codes of shape {codes.shape}"
+            f"{len(names)} names and {len(codings)} codings do not fit codes of shape {codes.shape}"
         )
         raise DataError(msg)
     if not codes.size:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from twbn.errors import GraphError
 from twbn.graphs.graph import Graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 __all__ = ["Cpdag", "Dag"]
 
@@ -133,9 +136,7 @@ class Dag:
         """
         directed = {(a, c) for a, c, _ in self.v_structures()}
         directed |= {(b, c) for _, c, b in self.v_structures()}
-        undirected = {
-            (min(a, b), max(a, b)) for a, b in self.arcs if (a, b) not in directed
-        }
+        undirected = {(min(a, b), max(a, b)) for a, b in self.arcs if (a, b) not in directed}
         adjacent = self.skeleton().neighbours
         while True:
             forced = {
@@ -151,9 +152,7 @@ class Dag:
 
     def is_equivalent(self, other: Dag) -> bool:
         """Say whether both graphs imply the same independences (Verma and Pearl)."""
-        return (
-            self.skeleton() == other.skeleton() and self.v_structures() == other.v_structures()
-        )
+        return self.skeleton() == other.skeleton() and self.v_structures() == other.v_structures()
 
     def _some_cycle(self) -> Sequence[int]:
         stuck = set(range(len(self.parents))) - set(self.topological_order)

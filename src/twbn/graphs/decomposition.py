@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twbn.errors import GraphError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from twbn.graphs.graph import Graph
 
 __all__ = ["TreeDecomposition", "elimination_width"]
@@ -63,12 +65,10 @@ class TreeDecomposition:
         position = {v: i for i, v in enumerate(order)}
         higher = _higher_neighbours(graph, order, position)
         bags = [frozenset(higher[v] | {v}) for v in order]
-        edges = [
-            (i, min(position[u] for u in higher[v])) for i, v in enumerate(order) if higher[v]
-        ]
+        edges = [(i, min(position[u] for u in higher[v])) for i, v in enumerate(order) if higher[v]]
         # A forest becomes a tree by joining the roots; their bags share no vertex.
         roots = [i for i, v in enumerate(order) if not higher[v]]
-        edges += list(zip(roots, roots[1:], strict=False))
+        edges += list(itertools.pairwise(roots))
         return _merge_contained(bags, edges)
 
     @property

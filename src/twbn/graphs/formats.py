@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from twbn.errors import FileFormatError, GraphError
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.graph import Graph
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
 
 __all__ = ["read_gr", "read_td", "write_gr", "write_td"]
 
@@ -27,12 +30,14 @@ def read_gr(path: str | os.PathLike[str]) -> Graph:
                 msg = f"{path}, line {line}: a second problem line"
                 raise FileFormatError(msg)
             if len(tokens) != 4 or tokens[1] not in {"tw", "edge", "col"}:
-                msg = f"{path}, line {line}: expected 'p tw VERTICES EDGES', found {' '.join(tokens)!r}"
+                found = " ".join(tokens)
+                msg = f"{path}, line {line}: expected 'p tw VERTICES EDGES', found {found!r}"
                 raise FileFormatError(msg)
             n_vertices, n_edges = (_whole(path, line, token) for token in tokens[2:])
             continue
         if n_vertices < 0:
-            msg = f"{path}, line {line}: expected 'p tw VERTICES EDGES' first, found {' '.join(tokens)!r}"
+            found = " ".join(tokens)
+            msg = f"{path}, line {line}: expected 'p tw VERTICES EDGES' first, found {found!r}"
             raise FileFormatError(msg)
         ends = tokens[1:] if tokens[0] == "e" else tokens
         if len(ends) != 2:

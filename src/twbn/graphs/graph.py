@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,6 +11,8 @@ import numpy as np
 from twbn.errors import GraphError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
 __all__ = ["Graph"]
@@ -44,9 +45,7 @@ class Graph:
     @classmethod
     def from_edges(cls, n_vertices: int, edges: Iterable[tuple[int, int]]) -> Graph:
         """Return the graph of `edges`; loops and repetitions are dropped."""
-        return cls(
-            n_vertices, frozenset((min(u, v), max(u, v)) for u, v in edges if u != v)
-        )
+        return cls(n_vertices, frozenset((min(u, v), max(u, v)) for u, v in edges if u != v))
 
     @classmethod
     def complete(cls, n_vertices: int) -> Graph:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from twbn import _core
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.graph import Graph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
 __all__ = ["BagTree", "MaskGraph", "reduce_simplicial", "safe_separator"]
 
@@ -94,7 +91,7 @@ class MaskGraph(dict[int, int]):
         return result & ~vertices
 
     def split(self, separator: int) -> list[MaskGraph]:
-        """Return, for each component without the separator, that part with the separator a clique."""
+        """Return each component left by the separator, joined with it as a clique."""
         parts = []
         for component in self.component_masks(self.mask & ~separator):
             part = self.induced(component | separator)
@@ -145,9 +142,9 @@ class BagTree:
         The bags are those of a tree decomposition, so the graph with each bag made a clique is
         chordal once triangulated along them: maximum cardinality search finds the tree.
         """
-        edges = {
-            (u, v) for bag in self._bags for v in bits(bag) for u in bits(bag) if u < v
-        } | set(graph.edges)
+        edges = {(u, v) for bag in self._bags for v in bits(bag) for u in bits(bag) if u < v} | set(
+            graph.edges
+        )
         chordal = Graph(graph.n_vertices, frozenset(edges))
         return TreeDecomposition.from_elimination_order(chordal, _perfect_order(chordal))
 

@@ -11,17 +11,16 @@ import numpy as np
 from twbn import _core
 from twbn.errors import OptionError
 from twbn.graphs.decomposition import TreeDecomposition
-from twbn.graphs.graph import Graph
 from twbn.graphs.reduction import BagTree, MaskGraph, reduce_simplicial, safe_separator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from twbn.graphs.graph import Graph
+
 __all__ = ["TreewidthResult", "lower_bound", "treewidth", "upper_bound"]
 
 Heuristic = Literal["min-fill", "min-degree"]
-#: Called with the bounds as they improve: (lower, upper).
-Progress = "Callable[[int, int], None]"
 
 _GIVE_UP_NEVER = 2**30
 
@@ -49,6 +48,7 @@ def upper_bound(
 
     Examples
     --------
+    >>> from twbn import Graph
     >>> upper_bound(Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])).width
     2
     """
@@ -76,6 +76,7 @@ def lower_bound(graph: Graph) -> int:
 
     Examples
     --------
+    >>> from twbn import Graph
     >>> lower_bound(Graph.complete(5))
     4
     """
@@ -117,6 +118,7 @@ def treewidth(
 
     Examples
     --------
+    >>> from twbn import Graph
     >>> grid = Graph.from_edges(9, [(0, 1), (1, 2), (3, 4), (4, 5), (6, 7), (7, 8),
     ...                             (0, 3), (3, 6), (1, 4), (4, 7), (2, 5), (5, 8)])
     >>> treewidth(grid).upper
@@ -168,7 +170,7 @@ class _ExactSolver:
         # Parts wait on a stack; each adds its bags, and the tree is tied together at the end.
         tree = BagTree()
         atoms: list[MaskGraph] = []
-        parts = [part for part in MaskGraph.of(graph).components()]
+        parts = list(MaskGraph.of(graph).components())
         while parts:
             part = parts.pop()
             self.low = max(self.low, part.contraction_degeneracy())

@@ -39,7 +39,9 @@ class Estimate:
         return f"{self.n_sets:,} parent sets, {self.n_bytes / 2**30:.2f} GiB"
 
 
-def estimate(n_variables: int, max_parents: int, *, prune: bool = True, n_terms: int = 1) -> Estimate:
+def estimate(
+    n_variables: int, max_parents: int, *, prune: bool = True, n_terms: int = 1
+) -> Estimate:
     """Return the number of parent sets of all variables and the memory to score them.
 
     Notes
@@ -133,23 +135,21 @@ def compute_scores(
     if budget is None:
         n_terms = len(set(table.n_states.tolist())) if score == "k2" else 1
         needed = _refuse_too_large(table.n_variables, rules, prune, n_terms, n_bytes)
-        total = needed.n_sets
+        total, n_bytes = needed.n_sets, n_bytes - needed.n_bytes
     else:
         total = table.n_variables
-    options = {
-        "data": scored_data(table, score, ess),
-        "max_parents": rules.max_parents,
-        "allowed": rules.allowed,
-        "required": [list(parents) for parents in rules.required],
-        "prune": prune,
-        "n_jobs": jobs,
-        "time_limit": time_limit,
-        "on_progress": None if on_progress is None else lambda done: on_progress(done, total),
-    }
-    if budget is None:
-        found = _core.score_all_sets(max_result_bytes=n_bytes - needed.n_bytes, **options)
-    else:
-        found = _core.explore_best_first(budget=budget, **options)
+    found = _core.score_parent_sets(
+        scored_data(table, score, ess),
+        rules.max_parents,
+        rules.allowed,
+        [list(parents) for parents in rules.required],
+        prune,
+        budget,
+        jobs,
+        n_bytes,
+        time_limit,
+        None if on_progress is None else lambda done: on_progress(done, total),
+    )
     if found["complete_size"] < 0:
         msg = f"time_limit of {time_limit} s was over before the empty parent sets were scored"
         raise OptionError(msg)
@@ -163,8 +163,14 @@ def compute_scores(
         found["n_skipped"],
         time.perf_counter() - start,
     )
-    arrays = (found[key] for key in ("variable_offsets", "scores", "set_offsets", "parents"))
-    return ScoreTable(table.names, *arrays, info)
+    return ScoreTable(
+        table.names,
+        found["variable_offsets"],
+        found["scores"],
+        found["set_offsets"],
+        found["parents"],
+        info,
+    )
 
 
 def n_workers(n_jobs: int | None) -> int:
@@ -181,11 +187,15 @@ def n_workers(n_jobs: int | None) -> int:
         msg = f"n_jobs must be a positive number, -1 (all cores) or None (one), got {n_jobs!r}"
         raise OptionError(msg)
     if n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     return n_jobs
 
 
-def _status(found: Mapping[str, Any], max_size: int, budget: int | None) -> str:
+def _status(found: _core.ScoredSets, max_size: int, budget: int | None) -> str:
     if found["interrupted"]:
         return "interrupted"
     if found["out_of_memory"]:
@@ -195,9 +205,7 @@ def _status(found: Mapping[str, Any], max_size: int, budget: int | None) -> str:
     return "complete" if found["complete_size"] >= max_size else "time_limit"
 
 
-def _check_limits(
-    budget: int | None, time_limit: float | None, memory_limit: float | None
-) -> None:
+def _check_limits(budget: int | None, time_limit: float | None, memory_limit: float | None) -> None:
     if budget is not None and (not isinstance(budget, int) or budget < 0):
         msg = f"budget must be a number of parent sets, 0 or more, got {budget!r}"
         raise OptionError(msg)
@@ -222,7 +230,9 @@ def _refuse_too_large(
     if needed.n_bytes <= n_bytes:
         return needed
     fitting = [
-        p for p in range(size) if estimate(n_variables, p, prune=prune, n_terms=n_terms).n_bytes <= n_bytes
+        p
+        for p in range(size)
+        if estimate(n_variables, p, prune=prune, n_terms=n_terms).n_bytes <= n_bytes
     ]
     advice = f"max_parents={fitting[-1]} would fit, or " if fitting else ""
     msg = (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,8 @@ from twbn.errors import DataError, FileFormatError
 from twbn.scores.score_table import ScoreTable, ScoringInfo
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import TextIO
 
 __all__ = ["read_jkl", "write_jkl"]
@@ -77,7 +78,9 @@ def write_jkl(
     with partial.open("w", encoding="utf-8") as file:
         if comments:
             file.write(f"# Score function: {scores.info.score}\n")
-            file.write(f"# Variables: {' '.join(name.replace(' ', '_') for name in scores.names)}\n")
+            file.write(
+                f"# Variables: {' '.join(name.replace(' ', '_') for name in scores.names)}\n"
+            )
         file.write(f"{scores.n_variables}\n")
         for child in range(scores.n_variables):
             first, last = scores.variable_offsets[child : child + 2]
@@ -123,7 +126,8 @@ def _read_blocks(path: Path, lines: Iterator[_Line]) -> tuple[list[str], list[_B
         blocks.append(_read_block(path, line, tokens, lines))
     rest = next(lines, None)
     if rest is not None:
-        msg = f"{path}, line {rest[0]}: expected the end after {n} variables, found {' '.join(rest[1])!r}"
+        found = " ".join(rest[1])
+        msg = f"{path}, line {rest[0]}: expected the end after {n} variables, found {found!r}"
         raise FileFormatError(msg)
     return names, blocks
 
@@ -142,7 +146,7 @@ def _read_block(path: Path, line: int, head: Sequence[str], lines: Iterator[_Lin
         except ValueError:
             msg = f"{path}, line {line}: expected a score, found {tokens[0]!r}"
             raise FileFormatError(msg) from None
-        if score != score or score == float("inf"):
+        if math.isnan(score) or score == math.inf:
             msg = f"{path}, line {line}: a score must be a number, found {tokens[0]!r}"
             raise FileFormatError(msg)
         size = _whole(path, line, tokens[1], "the size of the set") if len(tokens) > 1 else -1
@@ -164,7 +168,9 @@ def _whole(path: Path, line: int, token: str, what: str) -> int:
 
 
 def _positions(path: Path, names: Sequence[str]) -> dict[str, int]:
-    repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+    repeated = (
+        {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+    )
     if repeated:
         msg = f"{path}: variable {sorted(repeated)[0]} has two blocks"
         raise FileFormatError(msg)
@@ -178,12 +184,15 @@ def _parents(
 ) -> tuple[int, ...]:
     for member in members:
         if member not in position:
-            msg = f"{path}, line {line}: parent {member!r} of {name} is none of the {len(position)} variables"
+            n = len(position)
+            msg = f"{path}, line {line}: parent {member!r} of {name} is none of the {n} variables"
             raise FileFormatError(msg)
         if member == name:
             msg = f"{path}, line {line}: {name} is its own parent"
             raise FileFormatError(msg)
     if len(set(members)) < len(members):
-        msg = f"{path}, line {line}: a parent of {name} occurs twice in one set: {' '.join(members)}"
+        msg = (
+            f"{path}, line {line}: a parent of {name} occurs twice in one set: {' '.join(members)}"
+        )
         raise FileFormatError(msg)
     return tuple(sorted(position[member] for member in members))

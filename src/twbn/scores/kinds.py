@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -12,6 +11,8 @@ from twbn import _core
 from twbn.errors import DataError, OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from twbn.data.table import Table
 
 __all__ = ["SCORES", "ScoreOption", "checked_score", "score_label", "scored_data"]
@@ -57,7 +58,9 @@ def scored_data(table: Table, score: str, ess: float) -> _core.ScoredData:
     most = int(table.n_states.max())
     if most > MAX_STATES:
         name = table.names[int(table.n_states.argmax())]
-        msg = f"column {name!r} has {most} states; scoring takes at most {MAX_STATES}, so group them"
+        msg = (
+            f"column {name!r} has {most} states; scoring takes at most {MAX_STATES}, so group them"
+        )
         raise DataError(msg)
     codes = np.ascontiguousarray(table.codes.T)
     return _core.ScoredData(

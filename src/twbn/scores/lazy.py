@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from twbn.scores.protocol import total_score
 from twbn.scores.rules import make_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from twbn.scores.protocol import HasParents, ParentLists
 
@@ -68,7 +67,9 @@ class LazyScores:
         self._cache: _core.LazyScoreCache | _CallableCache
         if callable(score):
             table.require_complete("scoring")
-            self._cache = _CallableCache(lambda child, parents: score(table, child, parents), max_sets)
+            self._cache = _CallableCache(
+                lambda child, parents: score(table, child, parents), max_sets
+            )
         else:
             self._cache = _core.LazyScoreCache(scored_data(table, score, ess), max_sets)
 

@@ -93,7 +93,8 @@ def _arcs(
             raise OptionError(msg)
         for name in arc:
             if name not in position:
-                raise OptionError(f"{kind} arc {tuple(arc)!r}: {unknown_name(name, list(position))}")  # noqa: EM102
+                msg_0 = f"{kind} arc {tuple(arc)!r}: {unknown_name(name, list(position))}"
+                raise OptionError(msg_0)
         if arc[0] == arc[1]:
             msg = f"{kind} arc {tuple(arc)!r} leads from a variable to itself"
             raise OptionError(msg)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,8 @@ from twbn.errors import DataError
 from twbn.scores.protocol import total_score
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from twbn.scores.protocol import HasParents, ParentLists
@@ -93,8 +94,14 @@ class ScoreTable:
                 parents.extend(members)
                 set_offsets.append(len(parents))
             variable_offsets.append(len(scores))
-        arrays: tuple[Any, ...] = (variable_offsets, scores, set_offsets, parents)
-        return cls(tuple(names), *map(np.array, arrays), info or ScoringInfo())
+        return cls(
+            tuple(names),
+            np.array(variable_offsets, dtype=np.int64),
+            np.array(scores, dtype=np.float64),
+            np.array(set_offsets, dtype=np.int64),
+            np.array(parents, dtype=np.int32),
+            info or ScoringInfo(),
+        )
 
     @property
     def n_variables(self) -> int:
@@ -120,9 +127,7 @@ class ScoreTable:
     @cached_property
     def index(self) -> _core.ScoreIndex:
         """The hash that finds a family in O(size); built when first used."""
-        return _core.ScoreIndex(
-            self.variable_offsets, self.scores, self.set_offsets, self.parents
-        )
+        return _core.ScoreIndex(self.variable_offsets, self.scores, self.set_offsets, self.parents)
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of one family; minus infinity where the table does not have it."""

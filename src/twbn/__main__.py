@@ -1,0 +1,20 @@
+"""The `twbn` command."""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line, or say what it needs."""
+    try:
+        from twbn.cli import run
+    except ModuleNotFoundError as error:
+        if error.name not in {"typer", "rich"}:
+            raise
+        sys.exit(f"the command line needs {error.name}: pip install 'twbn[cli]'")
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

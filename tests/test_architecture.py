@@ -1,0 +1,99 @@
+"""The layers of the package and who may import whom."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "twbn"
+
+BELOW_LEARNER = {"errors", "data", "graphs", "scores", "search", "network", "inference", "_core"}
+MAY_IMPORT = {
+    "errors": set[str](),
+    "data": {"errors"},
+    "graphs": {"errors", "_core"},
+    "scores": {"errors", "data", "_core"},
+    "search": {"errors", "graphs", "scores", "_core"},
+    "network": {"errors", "data", "graphs"},
+    "inference": {"errors", "graphs", "network", "_core"},
+    "learner": BELOW_LEARNER,
+    "report": BELOW_LEARNER | {"learner"},
+    "cli": BELOW_LEARNER | {"learner", "report"},
+}
+# What only some modules may import, heavy or replaceable as it is.
+ONE_MODULE_EACH = ("highspy", "pyscipopt", "pysat", "gurobipy", "cplex", "ortools")
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def layer_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    """Return the dotted names that a module imports, wherever in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            module = node.module or ""
+            found |= {f"{module}.{alias.name}" for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_module_imports_only_the_layers_below_it(path: Path) -> None:
+    layer = layer_of(path)
+    if layer in {"__init__", "__main__"}:
+        return
+    assert layer in MAY_IMPORT, f"{layer} is no layer of the design"
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] != "twbn" or len(parts) == 1:
+            continue
+        target = parts[1]
+        if target == layer:
+            continue
+        assert target in MAY_IMPORT[layer], f"{path.name} ({layer}) imports {name}"
+
+
+def test_every_solver_has_one_module_that_imports_it() -> None:
+    for solver in ONE_MODULE_EACH:
+        users = [p for p in MODULES if any(n.split(".")[0] == solver for n in imports(p))]
+        assert len(users) <= 1, f"{solver} is imported by {users}"
+
+
+def test_printing_happens_only_on_the_command_line() -> None:
+    for path in MODULES:
+        if layer_of(path) == "cli":
+            continue
+        calls = [
+            node.func.id
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        ]
+        assert "print" not in calls, f"{path} prints"
+
+
+def test_every_module_names_what_it_offers() -> None:
+    for path in MODULES:
+        assert "__all__" in path.read_text(encoding="utf-8"), f"{path} has no __all__"
+
+
+def test_the_core_knows_python_in_one_file_only() -> None:
+    for path in (PACKAGE.parent / "core").iterdir():
+        text = path.read_text(encoding="utf-8")
+        knows = "nanobind" in text or "Python.h" in text
+        assert knows == (path.name == "bindings.cpp"), path.name
+
+
+def test_importing_twbn_loads_nothing_heavy() -> None:
+    heavy = ["pandas", "polars", "pyarrow", "sklearn", "scipy", "highspy", "typer", "rich"]
+    code = f"import sys, twbn; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

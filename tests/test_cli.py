@@ -1,0 +1,141 @@
+"""The command line, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from twbn import datasets, read_gr, read_jkl, read_td
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CSV = "a,b,c\n" + "0,0,0\n0,1,0\n1,0,1\n1,1,1\n" * 3
+GRAPH = "p tw 4 4\n1 2\n2 3\n3 4\n4 1\n"
+
+
+def twbn(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "twbn", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.csv"
+    path.write_text(CSV, encoding="utf-8")
+    return path
+
+
+def test_help_names_every_command() -> None:
+    done = twbn("--help")
+    assert done.returncode == 0
+    for command in ("info", "score", "treewidth"):
+        assert command in done.stdout
+        assert twbn(command, "--help").returncode == 0
+
+
+def test_score_writes_a_file_that_reads_back(data: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.jkl"
+    done = twbn("score", data, "--score", "bdeu", "--ess", 1, "--max-parents", 3, "-o", target)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no progress bar in a pipe
+    assert read_jkl(target).local(0, [2]) == pytest.approx(-2.317231, abs=1e-6)
+    assert "network without arcs" in done.stdout
+
+
+def test_score_prints_json_for_machines(data: Path) -> None:
+    done = twbn("score", data, "--score", "bic", "--json", "--jobs", 2)
+    facts = json.loads(done.stdout)
+    assert facts["n_variables"] == 3
+    assert facts["status"] == "complete"
+    assert facts["empty_network"] == pytest.approx(3 * -9.560219491613)
+
+
+def test_info_shows_the_states(data: Path) -> None:
+    done = twbn("info", data)
+    assert done.returncode == 0
+    assert "12 rows, 3 variables" in done.stdout
+    facts = json.loads(twbn("info", data, "--json").stdout)
+    assert facts["variables"][0] == {"name": "a", "states": [0, 1], "n_missing": 0}
+
+
+def test_treewidth_gives_bounds_width_and_proof(tmp_path: Path) -> None:
+    graph = tmp_path / "g.gr"
+    graph.write_text(GRAPH, encoding="utf-8")
+    proof = tmp_path / "g.td"
+    facts = json.loads(twbn("treewidth", graph, "--exact", "--json", "-o", proof).stdout)
+    assert facts["treewidth"] == 2
+    assert read_td(proof, read_gr(graph)).width == 2
+    assert "treewidth 2" in twbn("treewidth", graph).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["score", "nowhere.csv"], 1, "nowhere.csv: no such file"),
+        (["score", "{data}", "--score", "bge"], 2, "unknown score 'bge'"),
+        (["score", "{data}", "--ess", "-1"], 2, "must be a positive number, got -1"),
+        (["score", "{data}", "--max-parents", "x"], 2, "Invalid value for '--max-parents'"),
+        (["score", "{data}", "--drop", "z"], 2, "no column is called 'z'"),
+        (["score", "{data}", "--time-limit", "0"], 2, "time_limit must be positive"),
+        (["score", "{data}", "-o", "no/such/folder/x.jkl"], 2, "is not a folder"),
+        (["score"], 2, "Missing argument"),
+        (["nonsense"], 2, "No such command"),
+        (["treewidth", "{data}"], 1, "expected 'p tw VERTICES EDGES' first"),
+        (["info", "{data}", "--discretize", "deciles"], 2, "discretize must be one of"),
+    ],
+)
+def test_mistakes_get_one_line_and_an_exit_code(
+    data: Path, arguments: list[str], code: int, message: str
+) -> None:
+    done = twbn(*(a.format(data=data) for a in arguments))
+    assert done.returncode == code
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_advice_is_given_in_options(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("a,b\n0,1\n1,1\n0,1\n", encoding="utf-8")
+    done = twbn("score", path)
+    assert done.returncode == 1
+    assert "--drop 'b'" in done.stderr
+    assert twbn("score", path, "--drop", "b").returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_while_scoring_keeps_the_complete_sizes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = "\n".join(",".join(map(str, row)) for row in rng.integers(0, 2, (3000, 90)))
+    path = tmp_path / "wide.csv"
+    path.write_text(rows + "\n", encoding="utf-8")
+    target = tmp_path / "out.jkl"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "twbn", "score", path, "--max-parents", "5", "-o", target],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ},
+    )  # fmt: skip
+    time.sleep(3)  # well inside the hundreds of seconds that the job would take
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
+    assert "stopped early (interrupted)" in stdout
+    assert read_jkl(target).n_variables == 90
+
+
+def test_the_built_in_example_loads() -> None:
+    table = datasets.load("wdbc")
+    assert (table.n_rows, table.n_variables) == (569, 31)

@@ -1,0 +1,148 @@
+"""Files of tables, good and bad."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+from twbn import as_table, read_table
+from twbn.errors import DataError, FileFormatError, TwbnError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])
+def test_delimiter_and_header_are_found_out(tmp_path: Path, delimiter: str) -> None:
+    lines = [["a", "b", "c"], ["0", "x", "1"], ["1", "y", "0"], ["1", "x", "1"]]
+    path = write(tmp_path, "t.csv", "\n".join(delimiter.join(line) for line in lines) + "\n")
+    table = read_table(path)
+    assert table.names == ("a", "b", "c")
+    assert table.states == ((0, 1), ("x", "y"), (0, 1))
+    assert table.codes.tolist() == [[0, 0, 1], [1, 1, 0], [1, 0, 1]]
+
+
+def test_a_file_without_header_gets_numbered_names(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "0,1\n1,0\n1,1\n")
+    assert read_table(path).names == ("x1", "x2")
+
+
+def test_a_header_of_numbers_can_be_told(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "10,20\n0,1\n1,0\n1,1\n")
+    assert read_table(path, header=True).names == ("10", "20")
+
+
+def test_quotes_blank_lines_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", '\ufeffname,b\n"Smith, J",0\n\n"Doe",1\n"Doe",0\n')
+    table = read_table(path)
+    assert table.names == ("name", "b")
+    assert table.states[0] == ("Doe", "Smith, J")
+
+
+def test_gaps_are_marked_and_question_marks_only_when_told(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "a,b\n0,?\n,y\n1,x\n1,y\n")
+    assert read_table(path).n_missing.tolist() == [1, 0]
+    assert read_table(path, missing=["", "?"]).n_missing.tolist() == [1, 1]
+
+
+def test_a_compressed_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("a,b\n0,1\n1,0\n1,1\n")
+    assert read_table(path).n_rows == 3
+
+
+def test_parquet_is_read(tmp_path: Path) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": ["x", "y", None, "x"], "b": [0, 1, 1, 0]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").equals(as_table(frame))
+
+
+def test_arff_keeps_the_declared_order_of_states(tmp_path: Path) -> None:
+    text = """% comment
+@relation toy
+@attribute size {small, 'very large', large}
+@ATTRIBUTE 'a b' numeric
+@attribute n integer [1,10]
+@data
+small, 1, 3
+% another
+'very large', ?, 4
+large, 2, 3
+"""
+    table = read_table(write(tmp_path, "t.arff", text))
+    assert table.names == ("size", "a b", "n")
+    assert table.states[0] == ("small", "very large", "large")
+    assert table.codes.tolist() == [[0, 0, 0], [1, -1, 1], [2, 1, 0]]
+
+
+def test_dat_takes_the_numbers_of_states_from_its_second_line(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, "t.dat", "A B C\n2 3 2\n0 0 0\n0 1 1\n1 0 ?\n"))
+    assert table.names == ("A", "B", "C")
+    assert table.n_states.tolist() == [2, 3, 2]
+    assert table.n_missing.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("t.csv", "", "is empty"),
+        ("t.csv", "\n \n", "is empty"),
+        ("t.csv", "a,b,c\n", "line 1: a header but no rows below it"),
+        ("t.csv", "a,b\n0,1\n1\n", "line 3: expected 2 values, found 1"),
+        ("t.csv", "a,b\n0,1\n\n1,0,1\n", "line 4: expected 2 values, found 3"),
+        ("t.csv", "a,\n0,1\n1,0\n", "expected|column 2 has no name|constant|states as rows"),
+        ("t.csv", "a,a\n0,1\n1,0\n", "'a' occurs 2 times"),
+        ("t.csv", "a,b\n0,inf\n1,0\n0,1\n", "column 'b', row 1: numbers must be finite"),
+        ("t.csv", "a,b\n0,1\n1,1\n0,1\n", "column 'b' is constant"),
+        ("t.csv", "a,b\nu,1\nv,0\nw,1\n", "column 'a' has as many states as rows"),
+        ("t.arff", "@relation x\n@attribute a {p,q}\n", "no @data line"),
+        ("t.arff", "@attribute a {p,q}\n@data\n", "no rows after @data"),
+        ("t.arff", "@attribute a {p,q}\n@data\np\nr\n", r"holds 'r', declared are \['p', 'q'\]"),
+        ("t.arff", "@attribute a {p,q}\n@attribute b real\n@data\np,1\nq\n", "line 5: expected 2"),
+        ("t.arff", "@attribute a date\n@data\n1\n", "line 1: attribute 'a' has type 'date'"),
+        ("t.dat", "A B\n2 2\n", "expected a line of names"),
+        ("t.dat", "A B\n2 2\n0 1\n0\n", "line 4: expected 2 values, found 1"),
+        (
+            "t.dat",
+            "A B\n2 2\n0 1\n0 2\n1 0\n",
+            "'B' is declared with 2 states but holds the value 2",
+        ),
+        ("t.parquet", "not parquet", "not a Parquet file"),
+    ],
+)
+def test_a_bad_file_says_what_is_wrong(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(TwbnError, match=message):
+        read_table(write(tmp_path, name, text))
+
+
+def test_one_column_is_a_table_of_one_variable(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, "t.csv", "a\n0\n1\n1\n"))
+    assert table.names == ("a",)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match=r"nowhere\.csv: no such file"):
+        read_table(tmp_path / "nowhere.csv")
+
+
+def test_a_binary_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n\xff\xfe,1\n")
+    with pytest.raises(FileFormatError, match="not a text file in UTF-8"):
+        read_table(path)
+
+
+def test_dropping_every_column_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no columns left"):
+        read_table(write(tmp_path, "t.csv", "a\n0\n1\n1\n"), drop=["a"])

@@ -1,0 +1,107 @@
+"""Tables and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twbn import Table, as_table
+from twbn.data import Bins, Categories
+from twbn.errors import DataError, MissingCellsError, OptionError
+
+
+def test_codes_are_read_only() -> None:
+    table = Table.from_codes([[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="read-only"):
+        table.codes[0, 0] = 1
+
+
+def test_the_callers_array_is_left_alone() -> None:
+    codes = np.array([[0, 1], [1, 0]], dtype=np.int32)
+    Table.from_codes(codes)
+    codes[0, 0] = 1  # still writable
+
+
+def test_decoding_gives_the_cells_back() -> None:
+    columns = {"a": ["x", None, "y", "x"], "b": [1, 2, 1, None]}
+    assert as_table(columns).decode() == columns
+
+
+def test_select_take_and_weights_keep_the_rest() -> None:
+    table = Table.from_codes([[0, 1, 0], [1, 0, 1], [1, 1, 0]], names=["a", "b", "c"])
+    assert table.select(["c", "a"]).names == ("c", "a")
+    assert table.select(["c", "a"]).codes.tolist() == [[0, 0], [1, 1], [0, 1]]
+    heavy = table.with_weights([1, 2, 3]).take([2, 0])
+    assert heavy.weights is not None
+    assert heavy.weights.tolist() == [3, 1]
+    assert heavy.total_weight == 4
+
+
+def test_duplicate_names_are_refused_by_name() -> None:
+    with pytest.raises(DataError, match="'a' occurs 2 times"):
+        Table.from_codes([[0, 1], [1, 0]], names=["a", "a"])
+
+
+def test_a_code_beyond_the_states_is_refused() -> None:
+    with pytest.raises(DataError, match="column 'b' has 2 states, but holds the code 5"):
+        Table.from_codes([[0, 5], [1, 0]], names=["a", "b"], n_states=[2, 2])
+
+
+def test_a_variable_needs_two_states() -> None:
+    with pytest.raises(DataError, match="column 'a' has 1 state"):
+        Table(("a",), (Categories(("x",)),), np.zeros((3, 1), dtype=np.int32))
+
+
+@pytest.mark.parametrize("codes", [np.zeros((0, 3), int), np.zeros((3, 0), int)])
+def test_a_table_needs_rows_and_columns(codes: np.ndarray) -> None:
+    with pytest.raises(DataError, match="a table needs rows and columns, got"):
+        Table.from_codes(codes)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, -2, 1], "not negative, got -2.0 in row 2"),
+        ([1, np.nan, 1], "got nan in row 2"),
+        ([1, np.inf, 1], "got inf in row 2"),
+        ([0, 0, 0], "must not all be zero"),
+        ([1, 1], "expected 3"),
+        (["a", "b", "c"], "weights must be numbers"),
+    ],
+)
+def test_bad_weights_are_refused(weights: list[object], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        as_table({"a": [0, 1, 0], "b": [1, 1, 0]}, weights=weights)  # type: ignore[arg-type]
+
+
+def test_weights_may_be_a_column() -> None:
+    table = as_table({"a": [0, 1, 0], "b": [1, 1, 0], "w": [0.5, 2, 1]}, weights="w")
+    assert table.names == ("a", "b")
+    assert table.weights is not None
+    assert table.weights.tolist() == [0.5, 2, 1]
+
+
+def test_a_weight_column_with_text_is_refused() -> None:
+    with pytest.raises(DataError, match="column 'w' is to hold row weights"):
+        as_table({"a": [0, 1, 0], "w": ["x", "y", "x"]}, weights="w")
+
+
+def test_an_unknown_column_gets_the_nearest_match() -> None:
+    with pytest.raises(OptionError, match=r"no column is called 'smokr'; did you mean 'smoker'\?"):
+        as_table({"smoker": [0, 1, 0], "b": [1, 1, 0]}, drop=["smokr"])
+
+
+def test_missing_cells_are_named_where_they_matter() -> None:
+    table = as_table({"a": [0, None, 1, 0], "b": [1, 1, 0, 0]})
+    with pytest.raises(MissingCellsError, match=r"1 cells are missing, in a \(1\)"):
+        table.require_complete("scoring")
+    assert table.complete_rows().n_rows == 3
+
+
+def test_states_of_bins_are_intervals() -> None:
+    assert Bins((1.0, 2.5), at_least=True).states == ("< 1", "[1, 2.5)", ">= 2.5")
+
+
+def test_cut_points_must_increase() -> None:
+    with pytest.raises(OptionError, match=r"increasing, got \[2, 1\]"):
+        Bins((2, 1))
