@@ -92,6 +92,13 @@ def test_treewidth_gives_bounds_width_and_proof(tmp_path: Path) -> None:
         (["score", "{data}", "--drop", "z"], 2, "no column is called 'z'"),
         (["score", "{data}", "--time-limit", "0"], 2, "time_limit must be positive"),
         (["score", "{data}", "-o", "no/such/folder/x.jkl"], 2, "is not a folder"),
+        (["score", "{data}", "-o", "."], 2, "is a folder, not a file to write"),
+        (
+            ["score", "{data}", "--memory-limit", "inf"],
+            2,
+            "memory_limit must be positive and finite",
+        ),
+        (["treewidth", "{data}", "-o", "no/such/folder/x.td"], 2, "is not a folder"),
         (["score"], 2, "Missing argument"),
         (["nonsense"], 2, "No such command"),
         (["treewidth", "{data}"], 1, "expected 'p tw VERTICES EDGES' first"),
@@ -110,7 +117,7 @@ def test_mistakes_get_one_line_and_an_exit_code(
 
 def test_advice_is_given_in_options(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
-    path.write_text("a,b\n0,1\n1,1\n0,1\n", encoding="utf-8")
+    path.write_text("a,b,c\n0,1,0\n1,1,0\n0,1,1\n", encoding="utf-8")
     done = twbn("score", path)
     assert done.returncode == 1
     assert "--drop 'b'" in done.stderr

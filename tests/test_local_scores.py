@@ -137,8 +137,8 @@ def test_a_function_scores_like_the_compiled_path() -> None:
         ({"max_parents": -1}, "max_parents must be a whole number, 0 or more, got -1"),
         ({"max_parents": 1.5}, "got 1.5"),
         ({"n_jobs": 0}, "n_jobs must be a positive number"),
-        ({"time_limit": 0}, "time_limit must be positive, got 0"),
-        ({"memory_limit": -1}, "memory_limit must be positive, got -1"),
+        ({"time_limit": 0}, "time_limit must be positive and finite, got 0"),
+        ({"memory_limit": -1}, "memory_limit must be positive and finite, got -1"),
         ({"budget": -5}, "budget must be a number of parent sets"),
     ],
 )
@@ -165,3 +165,16 @@ def test_many_states_and_rows_are_counted_right() -> None:
     scores = compute_scores(table, score="loglik", max_parents=2, prune=False)
     expected = local_score(table, 0, (1, 2), "loglik", 1.0)
     assert scores.local(0, (1, 2)) == pytest.approx(expected, abs=1e-6)
+
+
+def test_more_cells_than_32_bits_number_are_counted_right() -> None:
+    # Cells times states pass 2^32 on the way.
+    rng = np.random.default_rng(1)
+    n_rows = 1_100_000
+    codes = np.column_stack([rng.integers(0, 4096, (n_rows, 3)), np.arange(n_rows) % 2])
+    lazy = LazyScores(Table.from_codes(codes, n_states=[4096, 4096, 4096, 2]), score="loglik")
+    cells = codes[:, :3].astype(np.int64) @ np.array([4096**2, 4096, 1])
+    _, parents = np.unique(cells, return_counts=True)
+    _, joint = np.unique(cells * 2 + codes[:, 3], return_counts=True)
+    expected = np.sum(joint * np.log(joint)) - np.sum(parents * np.log(parents))
+    assert lazy.local(3, [0, 1, 2]) == pytest.approx(expected, abs=1e-6)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from oracle import best_dag_score, local_score, random_table
-from twbn import ScoreTable, Table, as_table, compute_scores
+from twbn import LazyScores, ScoreTable, Table, as_table, compute_scores
 from twbn.errors import DataError, MemoryLimitError, OptionError
 from twbn.scores import SCORES, estimate
 
@@ -68,7 +68,6 @@ def test_sets_are_best_first_and_found_by_hash() -> None:
         assert [s for s, _ in listed] == sorted((s for s, _ in listed), reverse=True)
         for value, parents in listed:
             assert scores.local(child, parents) == value
-    assert scores.local(0, [0]) == -np.inf
 
 
 def test_sizes_may_differ_by_variable() -> None:
@@ -141,7 +140,7 @@ def test_rules_that_contradict_are_explained(rules: dict[str, Any], message: str
 
 
 def test_a_single_variable_has_the_empty_set() -> None:
-    scores = compute_scores(as_table({"a": [0, 1, 1]}))
+    scores = compute_scores(Table.from_codes([[0], [1], [1]]))
     assert [parents for _, parents in scores.sets(0)] == [()]
 
 
@@ -231,9 +230,76 @@ def test_a_score_table_refuses_a_variable_without_sets() -> None:
         ScoreTable.from_sets(["a", "b"], [{(): -1.0}, {}])
 
 
-def test_a_score_table_refuses_parents_out_of_range() -> None:
-    with pytest.raises(DataError, match="between 0 and 1, got 7"):
-        ScoreTable.from_sets(["a", "b"], [{(): -1.0}, {(7,): -1.0}])
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (([0, 1, 10**7], [-1.0, -2.0], [0, 0, 0], []), "rise from 0 to 2"),
+        (([0, 1, 2], [-1.0, -2.0], [0, 10**9, 0], []), "rise from 0 to 0"),
+        (([0, 1, 2], [-1.0, -2.0], [0, 0, 1], [7]), "between 0 and 1, got 7"),
+        (([0, 1, 2], [-1.0, -2.0], [0, 0, 1], [1]), "others than the variable itself"),
+        (([0, 2, 3], [-2.0, -1.0, -2.0], [0, 0, 1, 1], [1]), "ordered best first"),
+        (([0, 1, 2], [-1.0, np.nan], [0, 0, 0], []), "must be numbers below infinity"),
+    ],
+)
+def test_a_score_table_refuses_arrays_that_break_its_promise(
+    arrays: tuple[Any, ...], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        ScoreTable(("a", "b"), *map(np.array, arrays))  # type: ignore[arg-type]
+
+
+def test_a_set_that_occurs_twice_is_refused_when_looked_up() -> None:
+    scores = ScoreTable(
+        ("a", "b"),
+        np.array([0, 2, 3]),
+        np.array([-1.0, -2.0, -2.0]),
+        np.array([0, 1, 2, 2]),
+        np.array([1, 1], dtype=np.int32),
+    )
+    with pytest.raises(DataError, match="a parent set of 'a' occurs twice"):
+        scores.local(0, [1])
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(
+    ("child", "parents", "message"),
+    [
+        (-1, [0], "between 0 and 3, got -1"),
+        (9, [0], "between 0 and 3, got 9"),
+        (0, [-1], "between 0 and 3, got -1"),
+        (0, [1, 1], "must be distinct"),
+        (0, [0], "others than it"),
+    ],
+)
+def test_a_family_that_is_none_is_refused(
+    lazy: bool, child: int, parents: list[int], message: str
+) -> None:
+    table = random_table(np.random.default_rng(6), 4, 30)
+    scores = LazyScores(table) if lazy else compute_scores(table)
+    with pytest.raises(DataError, match=message):
+        scores.local(child, parents)
+    with pytest.raises(DataError, match="the network has 2 variables, the scores have 4"):
+        scores.total([[], [0]])
+
+
+def test_unpruned_results_fit_into_what_was_estimated() -> None:
+    table = random_table(np.random.default_rng(6), 12, 30)
+    needed = estimate(12, 3, prune=False)
+    scores = compute_scores(table, prune=False, memory_limit=1.01 * needed.n_bytes / 2**30)
+    assert scores.info.status == "complete"
+    assert scores.n_sets == needed.n_sets
+
+
+def test_a_budget_that_runs_out_of_time_says_so() -> None:
+    table = Table.from_codes(np.random.default_rng(0).integers(0, 2, (2000, 150)))
+    scores = compute_scores(table, budget=10**6, time_limit=0.2)
+    assert scores.info.status == "time_limit"
+    assert scores.n_variables == 150
+
+
+def test_more_workers_than_work_are_no_harm() -> None:
+    table = random_table(np.random.default_rng(6), 4, 30)
+    assert compute_scores(table, n_jobs=5000).equals(compute_scores(table))
 
 
 def test_a_score_table_survives_pickling() -> None:
@@ -242,5 +308,6 @@ def test_a_score_table_survives_pickling() -> None:
     scores = compute_scores(random_table(np.random.default_rng(6), 5, 60))
     scores.local(0, [1])
     copy = pickle.loads(pickle.dumps(scores))
+    assert not copy.scores.flags.writeable
     assert copy.equals(scores)
     assert copy.local(0, ()) == scores.local(0, ())

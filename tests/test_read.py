@@ -101,8 +101,14 @@ def test_dat_takes_the_numbers_of_states_from_its_second_line(tmp_path: Path) ->
         ("t.csv", "a,b,c\n", "line 1: a header but no rows below it"),
         ("t.csv", "a,b\n0,1\n1\n", "line 3: expected 2 values, found 1"),
         ("t.csv", "a,b\n0,1\n\n1,0,1\n", "line 4: expected 2 values, found 3"),
-        ("t.csv", "a,\n0,1\n1,0\n", "expected|column 2 has no name|constant|states as rows"),
+        ("t.csv", "a,\n0,1\n1,0\n", "line 1: column 2 has no name"),
         ("t.csv", "a,a\n0,1\n1,0\n", "'a' occurs 2 times"),
+        ("t.csv", "a,a\nx,y\ny,x\nx,x\n", "'a' occurs 2 times"),
+        ("t.csv", ",a,b\n0,0,1\n1,1,0\n2,1,1\n", "line 1: column 1 has no name"),
+        ("t.csv", 'a,b\n1,x\n2,"y\n1,x\n2,y\n', "after line 2: .*is a quote not closed"),
+        ("t.csv", f"a,b\n{'9' * 400},1\n1,0\n2,1\n", "column 'a', row 1: numbers must be finite"),
+        ("t.dat", "A B\n2 ²\n0 1\n1 0\n", "expected the number of states of 'B', found '²'"),
+        ("t.arff", "@attribute a {p,q}\n@attribute b real\n@data\n'p,1\n", "is a quote not closed"),
         ("t.csv", "a,b\n0,inf\n1,0\n0,1\n", "column 'b', row 1: numbers must be finite"),
         ("t.csv", "a,b\n0,1\n1,1\n0,1\n", "column 'b' is constant"),
         ("t.csv", "a,b\nu,1\nv,0\nw,1\n", "column 'a' has as many states as rows"),
@@ -118,7 +124,7 @@ def test_dat_takes_the_numbers_of_states_from_its_second_line(tmp_path: Path) ->
             "A B\n2 2\n0 1\n0 2\n1 0\n",
             "'B' is declared with 2 states but holds the value 2",
         ),
-        ("t.parquet", "not parquet", "not a Parquet file"),
+        ("t.parquet", "not parquet", "not a whole Parquet file"),
     ],
 )
 def test_a_bad_file_says_what_is_wrong(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -126,9 +132,9 @@ def test_a_bad_file_says_what_is_wrong(tmp_path: Path, name: str, text: str, mes
         read_table(write(tmp_path, name, text))
 
 
-def test_one_column_is_a_table_of_one_variable(tmp_path: Path) -> None:
-    table = read_table(write(tmp_path, "t.csv", "a\n0\n1\n1\n"))
-    assert table.names == ("a",)
+def test_one_column_is_no_table(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"has 1 column to use \['a'\], a network needs at least 2"):
+        read_table(write(tmp_path, "t.csv", "a\n0\n1\n1\n"))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -143,6 +149,58 @@ def test_a_binary_file_is_refused(tmp_path: Path) -> None:
         read_table(path)
 
 
-def test_dropping_every_column_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no columns left"):
-        read_table(write(tmp_path, "t.csv", "a\n0\n1\n1\n"), drop=["a"])
+def test_dropping_too_many_columns_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="has 1 column to use"):
+        read_table(write(tmp_path, "t.csv", "a,b\n0,1\n1,0\n1,1\n"), drop=["a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("id,2019,2020\n1,0,1\n2,1,0\n1,1,1\n", ("id", "2019", "2020")),
+        ("my name,b\nJo Smith,Doe\nJo Smith,Roe\nJim Roe,Doe\n", ("my name", "b")),
+        ("red,5\nblue,6\nred,5\n", ("x1", "x2")),
+        ("x,y\ny,x\nx,x\ny,y\n", ("x1", "x2")),
+    ],
+)
+def test_headers_are_told_from_rows(tmp_path: Path, text: str, names: tuple[str, ...]) -> None:
+    assert read_table(write(tmp_path, "t.csv", text)).names == names
+
+
+def test_an_upper_case_ending_and_windows_lines_are_read(tmp_path: Path) -> None:
+    text = "@attribute a {p,q}\r\n@attribute b real\r\n@data\r\np,1\r\nq,2\r\np,2\r\n"
+    path = write(tmp_path, "T.ARFF", text)
+    assert read_table(path).codes.tolist() == [[0, 0], [1, 1], [0, 1]]
+
+
+def test_arff_quotes_escapes_and_comments(tmp_path: Path) -> None:
+    text = """@attribute 'it\\'s' {'don\\'t', "x, y"}
+@attribute n numeric
+@data
+'don\\'t', 1 % a comment
+"x, y", 2
+'don\\'t', 2
+"""
+    table = read_table(write(tmp_path, "t.arff", text))
+    assert table.names == ("it's", "n")
+    assert table.states == (("don't", "x, y"), (1, 2))
+
+
+@pytest.mark.parametrize("content", [b"no gzip at all", b"\x1f\x8b\x08\x00\x00"])
+def test_a_broken_gzip_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "t.csv.gz").write_bytes(content)
+    with pytest.raises(FileFormatError, match="not a whole gzip file"):
+        read_table(tmp_path / "t.csv.gz")
+
+
+def test_parquet_columns_of_other_types_are_texts(tmp_path: Path) -> None:
+    import datetime as dt
+    from decimal import Decimal
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    days = [dt.date(2020, 1, d) for d in (1, 2, 1)]
+    columns = {"day": days, "price": [Decimal("1.5"), Decimal("2"), Decimal("1.5")]}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").states == (("2020-01-01", "2020-01-02"), (1.5, 2.0))

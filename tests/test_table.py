@@ -18,8 +18,9 @@ def test_codes_are_read_only() -> None:
 
 def test_the_callers_array_is_left_alone() -> None:
     codes = np.array([[0, 1], [1, 0]], dtype=np.int32)
-    Table.from_codes(codes)
-    codes[0, 0] = 1  # still writable
+    table = Table.from_codes(codes)
+    codes[0, 0] = 1  # still writable, and no longer the table's
+    assert table.codes[0, 0] == 0
 
 
 def test_decoding_gives_the_cells_back() -> None:
@@ -47,6 +48,21 @@ def test_a_code_beyond_the_states_is_refused() -> None:
         Table.from_codes([[0, 5], [1, 0]], names=["a", "b"], n_states=[2, 2])
 
 
+@pytest.mark.parametrize("code", [2**32, 10**9, -2])
+def test_a_code_out_of_range_is_refused(code: int) -> None:
+    with pytest.raises(DataError, match=f"codes must be between -1 .*got {code}"):
+        Table.from_codes(np.array([[code, 0], [1, 1]]), n_states=[2, 2])
+
+
+def test_pickling_keeps_a_table_read_only() -> None:
+    import pickle
+
+    table = Table.from_codes([[0, 1], [1, 0]], weights=[1, 2])
+    copy = pickle.loads(pickle.dumps(table))
+    assert copy.equals(table)
+    assert not copy.codes.flags.writeable
+
+
 def test_a_variable_needs_two_states() -> None:
     with pytest.raises(DataError, match="column 'a' has 1 state"):
         Table(("a",), (Categories(("x",)),), np.zeros((3, 1), dtype=np.int32))
@@ -64,7 +80,8 @@ def test_a_table_needs_rows_and_columns(codes: np.ndarray) -> None:
         ([1, -2, 1], "not negative, got -2.0 in row 2"),
         ([1, np.nan, 1], "got nan in row 2"),
         ([1, np.inf, 1], "got inf in row 2"),
-        ([0, 0, 0], "must not all be zero"),
+        ([0, 0, 0], "must have a positive, finite sum, got 0.0"),
+        ([1e308] * 3, "finite sum, got inf"),
         ([1, 1], "expected 3"),
         (["a", "b", "c"], "weights must be numbers"),
     ],

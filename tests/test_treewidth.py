@@ -11,7 +11,7 @@ import pytest
 from conftest import shared_path
 from oracle import random_graphs, treewidth_by_orders
 from twbn import Graph, _core, read_gr, treewidth
-from twbn.errors import OptionError
+from twbn.errors import MemoryLimitError, OptionError
 from twbn.graphs import lower_bound, upper_bound
 
 
@@ -155,8 +155,15 @@ def test_more_tries_are_never_wider(heuristic: str) -> None:
     assert many.width <= one.width
 
 
+def test_a_graph_too_large_is_refused_with_what_fits() -> None:
+    with pytest.raises(MemoryLimitError, match=r"300,000 vertices needs .* takes 92,681 vertices"):
+        treewidth(Graph.from_edges(300_000, []), memory_limit=1)
+
+
 def test_bad_options_are_refused() -> None:
     graph = Graph.complete(3)
+    with pytest.raises(OptionError, match="seed must be a whole number, 0 or more, got -1"):
+        treewidth(graph, seed=-1)
     with pytest.raises(OptionError, match="time_limit must be positive, got -1"):
         treewidth(graph, time_limit=-1)
     with pytest.raises(OptionError, match="heuristic must be"):

@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "family_list.h"
 #include "local_score.h"
@@ -88,6 +87,7 @@ class Engine {
       if (!run_level()) break;
       result.complete_size = size_;
     }
+    result.timed_out = control_.expired();
     result.out_of_memory = out_of_memory_;
     result.n_scored = n_scored_;
     result.n_skipped = n_skipped_;
@@ -158,10 +158,11 @@ class Engine {
     }
     for_each_unit(
         static_cast<std::int64_t>(units_.size()), n_jobs_, control_,
-        [this] { return WorkerHandle(*this); },
-        [this](std::int64_t unit, WorkerHandle& handle) {
-          run_unit(units_[static_cast<std::size_t>(unit)], *handle.worker);
-        });
+        [this] { return std::make_unique<Worker>(*this); },
+        [this](std::int64_t unit, std::unique_ptr<Worker>& worker) {
+          run_unit(units_[static_cast<std::size_t>(unit)], *worker);
+        },
+        [this](std::unique_ptr<Worker>& worker) { collect(*worker); });
     if (control_.expired() || out_of_memory_) {
       for (FamilyList& list : lists_) list.drop_size(size_);
       return false;
@@ -171,22 +172,8 @@ class Engine {
     return true;
   }
 
-  // Gives a worker's findings to the engine when its thread is done.
-  struct WorkerHandle {
-    explicit WorkerHandle(Engine& owner) : engine(&owner), worker(std::make_unique<Worker>(owner)) {}
-    WorkerHandle(WorkerHandle&&) = default;
-    WorkerHandle& operator=(WorkerHandle&&) = default;
-    WorkerHandle(const WorkerHandle&) = delete;
-    WorkerHandle& operator=(const WorkerHandle&) = delete;
-    ~WorkerHandle() {
-      if (worker) engine->collect(*worker);
-    }
-    Engine* engine;
-    std::unique_ptr<Worker> worker;
-  };
-
+  // Called by one thread at a time.
   void collect(Worker& worker) {
-    const std::lock_guard lock(mutex_);
     for (std::size_t v = 0; v < lists_.size(); ++v) lists_[v].append(worker.found[v]);
     n_scored_ += worker.n_scored;
     n_skipped_ += worker.n_skipped;
@@ -278,7 +265,7 @@ class Engine {
     });
   }
 
-  void keep_terms(Prefix& prefix, int limit, Worker& worker) {
+  void keep_terms(const Prefix& prefix, int limit, Worker& worker) {
     const std::size_t rank = ranks_.base(worker.members, -1, -1, 1);
     for (std::size_t g = 0; g < group_arity_.size(); ++g) {
       double* terms = next_terms_[g].data() + rank;
@@ -417,7 +404,6 @@ class Engine {
   std::atomic<bool> dead_branches_{false};
   std::atomic<bool> out_of_memory_{false};
   std::atomic<std::int64_t> result_bytes_{0};
-  std::mutex mutex_;
   std::vector<FamilyList> lists_;
   std::int64_t n_scored_ = 0;
   std::int64_t n_skipped_ = 0;

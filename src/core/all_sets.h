@@ -29,6 +29,7 @@ struct ScoredSets {
   int complete_size = -1;      // all sets up to this size were considered
   std::int64_t n_scored = 0;   // sets whose score was computed
   std::int64_t n_skipped = 0;  // sets that a bound ruled out unscored
+  bool timed_out = false;      // stopped by the deadline before it was done
   bool out_of_memory = false;  // stopped because the result reached max_result_bytes
 };
 

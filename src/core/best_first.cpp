@@ -231,8 +231,10 @@ ScoredSets explore_best_first(const Columns& columns, const Terms& terms,
         n_scored += explorer.n_scored();
         ++n_done;
         control.done.fetch_add(1, std::memory_order_relaxed);
-      });
+      },
+      [](std::unique_ptr<Worker>&) {});
   ScoredSets result;
+  result.timed_out = control.expired();
   result.n_scored = n_scored;
   result.complete_size = 1;
   sort_families(lists, n_jobs, result);

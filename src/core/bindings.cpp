@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -19,11 +20,15 @@
 #include "best_first.h"
 #include "columns.h"
 #include "control.h"
+#include "dandelion.h"
 #include "elimination.h"
+#include "ktree_dp.h"
+#include "ktree_sampling.h"
 #include "lazy_scores.h"
 #include "positive_instances.h"
 #include "random.h"
 #include "score_index.h"
+#include "score_lookup.h"
 #include "terms.h"
 
 namespace nb = nanobind;
@@ -51,9 +56,9 @@ NewArray<T> to_numpy(std::vector<T>&& values) {
 }
 
 // Runs `kernel(control)` in a thread of its own while this one, which holds the GIL only to do so,
-// reports progress and listens for Ctrl-C. Returns the result and whether it was interrupted.
-template <class Kernel>
-auto run_watched(twbn::Control& control, const nb::object& on_progress, Kernel kernel) {
+// calls `report()` and listens for Ctrl-C. Returns the result and whether it was interrupted.
+template <class Report, class Kernel>
+auto run_watched(twbn::Control& control, Report report, Kernel kernel) {
   using Result = decltype(kernel(control));
   std::optional<Result> result;
   std::exception_ptr failure;
@@ -82,25 +87,16 @@ auto run_watched(twbn::Control& control, const nb::object& on_progress, Kernel k
       lock.unlock();
       {
         nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) {
-          nb::python_error error;
+        try {
+          if (PyErr_CheckSignals() != 0) throw nb::python_error();
+          if (!control.stop) report();
+        } catch (nb::python_error& error) {
           if (error.matches(PyExc_KeyboardInterrupt)) {
             interrupted = true;
           } else {
             python_failure.emplace(std::move(error));
           }
           control.stop = true;
-        } else if (!on_progress.is_none() && !control.stop) {
-          try {
-            on_progress(control.done.load());
-          } catch (nb::python_error& error) {
-            if (error.matches(PyExc_KeyboardInterrupt)) {
-              interrupted = true;
-            } else {
-              python_failure.emplace(std::move(error));
-            }
-            control.stop = true;
-          }
         }
       }
       lock.lock();
@@ -152,9 +148,36 @@ nb::dict scored_sets_dict(twbn::ScoredSets&& sets, bool interrupted) {
   result["complete_size"] = sets.complete_size;
   result["n_scored"] = sets.n_scored;
   result["n_skipped"] = sets.n_skipped;
+  result["timed_out"] = sets.timed_out;
   result["out_of_memory"] = sets.out_of_memory;
   result["interrupted"] = interrupted;
   return result;
+}
+
+/// Scores that a Python function gives: slow, but every search takes them.
+class CallableLookup final : public twbn::ScoreLookup {
+ public:
+  CallableLookup(nb::callable function, int n_variables, int max_parents)
+      : function_(std::move(function)), n_variables_(n_variables), max_parents_(max_parents) {}
+  int n_variables() const override { return n_variables_; }
+  int max_parents() const override { return max_parents_; }
+  double score(int child, std::span<const std::int32_t> parents) override {
+    nb::gil_scoped_acquire acquire;
+    return nb::cast<double>(
+        function_(child, std::vector<std::int32_t>(parents.begin(), parents.end())));
+  }
+
+ private:
+  nb::callable function_;
+  int n_variables_;
+  int max_parents_;
+};
+
+using Steps = std::tuple<std::vector<std::int32_t>, std::vector<std::int32_t>,
+                         std::vector<std::int32_t>, std::vector<std::int32_t>>;
+
+Steps steps_tuple(const twbn::KTreeSteps& tree) {
+  return {tree.root, tree.vertex, tree.parent, tree.dropped};
 }
 
 }  // namespace
@@ -176,7 +199,10 @@ NB_MODULE(_core, m) {
         const auto rules = make_rules(max_parents, allowed, std::move(required), prune);
         twbn::Control control;
         control.set_time_limit(time_limit);
-        auto [sets, interrupted] = run_watched(control, on_progress, [&](twbn::Control& shared) {
+        const auto report = [&] {
+          if (!on_progress.is_none()) on_progress(control.done.load());
+        };
+        auto [sets, interrupted] = run_watched(control, report, [&](twbn::Control& shared) {
           return budget ? twbn::explore_best_first(data.columns, data.terms, rules, *budget, n_jobs,
                                                    shared)
                         : twbn::score_all_sets(data.columns, data.terms, rules, n_jobs,
@@ -227,18 +253,22 @@ NB_MODULE(_core, m) {
 
   m.def(
       "greedy_elimination",
-      [](int n, Array2<std::int32_t> edges, bool fill, std::uint64_t seed, int give_up_above) {
+      [](int n, Array2<std::int32_t> edges, bool fill, std::uint64_t seed, int give_up_above,
+         std::optional<double> time_limit) {
         twbn::EliminationOrder result;
         {
           nb::gil_scoped_release release;
           twbn::Random random(seed);
+          twbn::Control control;
+          control.set_time_limit(time_limit);
           result = twbn::greedy_elimination(
               n, {edges.data(), edges.size()},
-              fill ? twbn::Greedy::min_fill : twbn::Greedy::min_degree, random, give_up_above);
+              fill ? twbn::Greedy::min_fill : twbn::Greedy::min_degree, random, give_up_above,
+              control);
         }
         return std::tuple(result.width, to_numpy(std::move(result.order)));
       },
-      "n"_a, "edges"_a, "fill"_a, "seed"_a, "give_up_above"_a);
+      "n"_a, "edges"_a, "fill"_a, "seed"_a, "give_up_above"_a, "time_limit"_a.none());
 
   m.attr("max_decision_vertices") = twbn::max_decision_vertices;
   m.def(
@@ -247,7 +277,7 @@ NB_MODULE(_core, m) {
          std::optional<double> time_limit) {
         twbn::Control control;
         control.set_time_limit(time_limit);
-        auto [result, interrupted] = run_watched(control, nb::none(), [&](twbn::Control& shared) {
+        auto [result, interrupted] = run_watched(control, [] {}, [&](twbn::Control& shared) {
           return twbn::decide_treewidth(n, {edges.data(), edges.size()}, k, max_bytes, shared);
         });
         const char* answer = result.decision == twbn::Decision::yes  ? "yes"
@@ -257,4 +287,96 @@ NB_MODULE(_core, m) {
         return std::tuple(std::string(answer), std::move(result.bags), std::move(result.parents));
       },
       "n"_a, "edges"_a, "k"_a, "max_bytes"_a, "time_limit"_a.none());
+
+  nb::class_<twbn::ScoreLookup>(m, "ScoreLookup")
+      .def("n_variables", &twbn::ScoreLookup::n_variables)
+      .def("max_parents", &twbn::ScoreLookup::max_parents);
+  nb::class_<twbn::IndexLookup, twbn::ScoreLookup>(m, "IndexLookup")
+      .def(nb::init<const twbn::ScoreIndex&>(), "index"_a, nb::keep_alive<1, 2>());
+  nb::class_<twbn::LazyLookup, twbn::ScoreLookup>(m, "LazyLookup")
+      .def(
+          "__init__",
+          [](twbn::LazyLookup* self, twbn::LazyScoreCache& cache,
+             Array1<std::int32_t> max_parents, Array2<std::uint8_t> allowed,
+             std::vector<std::vector<std::int32_t>> required) {
+            new (self) twbn::LazyLookup(
+                cache, make_rules(max_parents, allowed, std::move(required), false));
+          },
+          "cache"_a, "max_parents"_a, "allowed"_a, "required"_a, nb::keep_alive<1, 2>());
+  nb::class_<CallableLookup, twbn::ScoreLookup>(m, "CallableLookup")
+      .def(nb::init<nb::callable, int, int>(), "function"_a, "n_variables"_a, "max_parents"_a);
+
+  m.def(
+      "dandelion_sample",
+      [](int n, int k, std::uint64_t seed, std::uint64_t stream) {
+        twbn::Random random(seed, stream);
+        twbn::DandelionCode code;
+        twbn::DandelionDecoder(n, k).sample(random, code);
+        return std::tuple(std::move(code.q), std::move(code.node), std::move(code.label));
+      },
+      "n"_a, "k"_a, "seed"_a, "stream"_a);
+  m.def(
+      "dandelion_decode",
+      [](int n, int k, std::vector<std::int32_t> q, std::vector<std::int32_t> node,
+         std::vector<std::int32_t> label) {
+        twbn::KTreeSteps tree;
+        twbn::DandelionDecoder(n, k).decode({std::move(q), std::move(node), std::move(label)}, tree);
+        return steps_tuple(tree);
+      },
+      "n"_a, "k"_a, "q"_a, "node"_a, "label"_a);
+
+  m.def("ktree_dp_bytes", &twbn::ktree_dp_bytes, "n"_a, "k"_a);
+  m.def(
+      "optimize_ktree",
+      [](twbn::ScoreLookup& scores, int n, int k, const Steps& steps) {
+        nb::gil_scoped_release release;
+        twbn::KTreeSteps tree{n,
+                              k,
+                              std::get<0>(steps),
+                              std::get<1>(steps),
+                              std::get<2>(steps),
+                              std::get<3>(steps)};
+        twbn::KTreeOptimizer optimizer(scores, n, k);
+        const double score = optimizer.best_score(tree);
+        return std::tuple(score, std::isinf(score) ? std::vector<std::vector<std::int32_t>>()
+                                                   : optimizer.best_parents());
+      },
+      "scores"_a, "n"_a, "k"_a, "steps"_a);
+  m.def(
+      "sample_ktrees",
+      [](twbn::ScoreLookup& scores, int n, int k, bool exact, std::uint64_t seed,
+         std::int64_t max_iterations, double good_enough, int n_jobs,
+         std::optional<double> time_limit, nb::object on_progress) {
+        twbn::Control control;
+        control.set_time_limit(time_limit);
+        const auto start = twbn::Clock::now();
+        const auto report = [&] {
+          if (on_progress.is_none()) return;
+          const double seconds =
+              std::chrono::duration<double>(twbn::Clock::now() - start).count();
+          on_progress(seconds, control.done.load(), control.best.load());
+        };
+        auto [found, interrupted] = run_watched(control, report, [&](twbn::Control& shared) {
+          const auto factory =
+              exact ? twbn::exact_evaluator(scores, n, k) : twbn::order_evaluator(scores, n, k);
+          return twbn::sample_ktrees(n, k, *factory, seed, max_iterations, good_enough, n_jobs,
+                                     shared);
+        });
+        nb::dict result;
+        result["found"] = found.found;
+        result["score"] = found.score;
+        result["parents"] = std::move(found.parents);
+        result["steps"] = steps_tuple(found.tree);
+        nb::list trace;
+        for (const twbn::Improvement& step : found.trace) {
+          trace.append(nb::make_tuple(step.seconds, step.iteration, step.score));
+        }
+        result["trace"] = trace;
+        result["n_iterations"] = found.n_iterations;
+        result["interrupted"] = interrupted;
+        result["enough"] = control.enough.load();
+        return result;
+      },
+      "scores"_a, "n"_a, "k"_a, "exact"_a, "seed"_a, "max_iterations"_a, "good_enough"_a,
+      "n_jobs"_a, "time_limit"_a.none(), "on_progress"_a.none());
 }

@@ -1,12 +1,15 @@
 // What a running kernel shares with the thread that waits for it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -17,7 +20,9 @@ using Clock = std::chrono::steady_clock;
 /// A deadline, a wish to stop and a count of work done. Kernels poll it; callers may set `stop`.
 struct Control {
   std::atomic<bool> stop{false};
+  std::atomic<bool> enough{false};  // set by the kernel: nothing better can be found
   std::atomic<std::int64_t> done{0};
+  std::atomic<double> best{-std::numeric_limits<double>::infinity()};
   Clock::time_point deadline = Clock::time_point::max();
 
   void set_time_limit(std::optional<double> seconds) {
@@ -27,35 +32,44 @@ struct Control {
     }
   }
   bool expired() const {
-    return stop.load(std::memory_order_relaxed) ||
+    return stop.load(std::memory_order_relaxed) || enough.load(std::memory_order_relaxed) ||
            (deadline != Clock::time_point::max() && Clock::now() >= deadline);
   }
 };
 
 /// Run `work(unit, worker)` for unit = 0 .. n_units - 1 on `n_jobs` threads, handing out units in
-/// order. `make_worker()` builds the scratch space of one thread. The first exception is rethrown.
-template <class MakeWorker, class Work>
+/// order. `make_worker()` builds the scratch space of one thread, `finish(worker)` takes what it
+/// has found. The first exception is rethrown. Fewer threads do if the system grants no more.
+template <class MakeWorker, class Work, class Finish>
 void for_each_unit(std::int64_t n_units, int n_jobs, Control& control, MakeWorker make_worker,
-                   Work work) {
+                   Work work, Finish finish) {
   std::atomic<std::int64_t> next{0};
   std::exception_ptr failure;
-  std::mutex failure_mutex;
+  std::mutex mutex;
   auto loop = [&] {
     try {
       auto worker = make_worker();
       for (;;) {
         const std::int64_t unit = next.fetch_add(1);
-        if (unit >= n_units || control.expired()) return;
+        if (unit >= n_units || control.expired()) break;
         work(unit, worker);
       }
+      const std::lock_guard lock(mutex);
+      finish(worker);
     } catch (...) {
-      const std::lock_guard lock(failure_mutex);
+      const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();
       control.stop = true;
     }
   };
   std::vector<std::thread> threads;
-  for (int job = 1; job < n_jobs; ++job) threads.emplace_back(loop);
+  for (std::int64_t job = 1; job < std::min<std::int64_t>(n_jobs, n_units); ++job) {
+    try {
+      threads.emplace_back(loop);
+    } catch (const std::system_error&) {
+      break;
+    }
+  }
   loop();
   for (auto& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);

@@ -76,7 +76,7 @@ class RemainingGraph {
 }  // namespace
 
 EliminationOrder greedy_elimination(int n, std::span<const std::int32_t> edges, Greedy rule,
-                                    Random& random, int give_up_above) {
+                                    Random& random, int give_up_above, const Control& control) {
   RemainingGraph graph(n, edges);
   const auto cost = [&](int v) {
     return rule == Greedy::min_degree ? std::int64_t{graph.degree(v)} : graph.fill_in(v);
@@ -103,6 +103,7 @@ EliminationOrder greedy_elimination(int n, std::span<const std::int32_t> edges, 
     left.pop_back();
     result.order.push_back(v);
     result.width = std::max(result.width, graph.degree(v));
+    if (control.expired()) result.width = std::max(result.width, give_up_above + 1);
     if (result.width > give_up_above) return result;
 
     const std::vector<std::int32_t> around = graph.neighbours(v);

@@ -99,7 +99,8 @@ void sort_families(std::vector<FamilyList>& lists, int n_jobs, ScoredSets& resul
         const auto v = static_cast<std::size_t>(unit);
         sort_child(lists[v], first_set[v], first_parent[v], entries, result);
         lists[v].clear();
-      });
+      },
+      [](std::vector<Entry>&) {});
 }
 
 }  // namespace twbn

@@ -1,7 +1,9 @@
 #include "lazy_scores.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "score_index.h"
 
@@ -49,6 +51,25 @@ std::int64_t LazyScoreCache::n_computed() const {
     n += shard.n_computed;
   }
   return n;
+}
+
+LazyLookup::LazyLookup(LazyScoreCache& cache, ParentSetRules rules)
+    : cache_(cache), rules_(std::move(rules)) {}
+
+int LazyLookup::max_parents() const {
+  return *std::max_element(rules_.max_parents.begin(), rules_.max_parents.end());
+}
+
+double LazyLookup::score(int child, std::span<const std::int32_t> parents) {
+  const auto v = static_cast<std::size_t>(child);
+  const std::size_t n = rules_.max_parents.size();
+  const auto& required = rules_.required[v];
+  bool wanted = parents.size() <= static_cast<std::size_t>(rules_.max_parents[v]) &&
+                std::includes(parents.begin(), parents.end(), required.begin(), required.end());
+  for (const std::int32_t parent : parents) {
+    wanted = wanted && rules_.allowed[v * n + static_cast<std::size_t>(parent)] != 0;
+  }
+  return wanted ? cache_.score(child, parents) : -std::numeric_limits<double>::infinity();
 }
 
 }  // namespace twbn

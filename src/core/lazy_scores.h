@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "columns.h"
+#include "all_sets.h"
 #include "local_score.h"
+#include "score_lookup.h"
 #include "terms.h"
 
 namespace twbn {
@@ -34,10 +36,23 @@ class LazyScoreCache {
     std::unique_ptr<LocalScorer> scorer;
     std::int64_t n_computed = 0;
   };
-  static constexpr std::size_t n_shards = 64;
+  static constexpr std::size_t n_shards = 16;
 
   std::size_t max_sets_per_shard_;
   std::array<Shard, n_shards> shards_;
+};
+
+/// Lazy scores as the searches see them: families that the rules exclude score minus infinity.
+class LazyLookup final : public ScoreLookup {
+ public:
+  LazyLookup(LazyScoreCache& cache, ParentSetRules rules);
+  int n_variables() const override { return static_cast<int>(rules_.max_parents.size()); }
+  int max_parents() const override;
+  double score(int child, std::span<const std::int32_t> parents) override;
+
+ private:
+  LazyScoreCache& cache_;
+  ParentSetRules rules_;
 };
 
 }  // namespace twbn

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "cell_numbers.h"
 #include "columns.h"
 #include "terms.h"
 
@@ -29,17 +30,13 @@ class LocalScorer {
  private:
   bool fits_bitmaps(int child, std::span<const int> parents) const;
   void split(std::size_t depth, std::span<const int> parents, int child);
-  void add_configuration(std::span<const double> counts);
-  void count_rows(std::span<const int> variables);
-  void compress(std::size_t bound);
+  double joint_cell(double count) const;
+  double parent_cell(double count) const;
 
   const Columns& columns_;
   const Terms& terms_;
-  std::vector<std::uint64_t> bitmaps_;    // one cell per depth
-  std::vector<std::uint32_t> cell_of_row_;
-  std::vector<std::uint32_t> relabel_;
-  std::vector<double> counts_;
-  std::size_t n_cells_ = 0;
+  std::vector<std::uint64_t> bitmaps_;  // one cell per depth
+  CellNumbers cells_;
 
   // The family being scored.
   int child_arity_ = 0;

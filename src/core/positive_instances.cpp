@@ -220,7 +220,7 @@ class Decider {
   const Set& near(int v) const { return near_[static_cast<std::size_t>(v)]; }
 
   bool out_of_budget() {
-    const std::size_t bytes = feasible_.size() * (sizeof(Feasible) + 2 * sizeof(Set) + 48) +
+    const std::size_t bytes = feasible_.size() * sizeof(Feasible) + seen_.size() * (sizeof(Set) + 40) +
                               unions_.size() * (sizeof(Union) + 16) + trie_.n_nodes() * 160;
     stopped_ = control_.expired() || static_cast<std::int64_t>(bytes) > max_bytes_;
     return stopped_;

@@ -9,11 +9,10 @@ namespace twbn {
 namespace {
 // Beyond this many cells a pass over the rows is cheaper than one popcount per cell.
 constexpr std::size_t max_packed_cells = 96;
-constexpr std::uint32_t unseen = ~std::uint32_t{0};
 }  // namespace
 
 PrefixCounter::PrefixCounter(const Columns& columns, const Terms& terms)
-    : columns_(columns), terms_(terms) {
+    : columns_(columns), terms_(terms), cells_(columns) {
   all_binary_ = !columns.weighted() &&
                 std::all_of(columns.arities().begin(), columns.arities().end(),
                             [](std::int32_t arity) { return arity == 2; });
@@ -24,7 +23,6 @@ void PrefixCounter::start(Prefix& prefix) const {
   prefix.n_configurations = 1;
   prefix.n_cells = 1;
   prefix.packed = !columns_.weighted();
-  prefix.cell_of_row.clear();
   prefix.counted = 0;
   if (!prefix.packed) return;
   const std::size_t n_rows = columns_.n_rows();
@@ -43,7 +41,6 @@ void PrefixCounter::extend(const Prefix& parent, int v, int limit, bool last, Pr
   child.variables = parent.variables;
   child.variables.push_back(v);
   child.n_configurations = parent.n_configurations * columns_.arity(v);
-  child.cell_of_row.clear();
   const auto arity = static_cast<std::size_t>(columns_.arity(v));
   child.packed =
       parent.packed && columns_.packed(v) && parent.n_cells * arity <= max_packed_cells;
@@ -98,15 +95,15 @@ void PrefixCounter::extend(const Prefix& parent, int v, int limit, bool last, Pr
   child.n_cells = next;
 }
 
-void PrefixCounter::joint_terms(Prefix& prefix, int limit, double* joint, std::uint32_t* observed) {
+void PrefixCounter::joint_terms(const Prefix& prefix, int limit, double* joint, std::uint32_t* observed) {
   sum_terms(prefix, limit, 0, joint, observed);
 }
 
-void PrefixCounter::parent_terms(Prefix& prefix, int limit, int child_arity, double* parent) {
+void PrefixCounter::parent_terms(const Prefix& prefix, int limit, int child_arity, double* parent) {
   sum_terms(prefix, limit, child_arity, parent, nullptr);
 }
 
-void PrefixCounter::sum_terms(Prefix& prefix, int limit, int child_arity, double* sums,
+void PrefixCounter::sum_terms(const Prefix& prefix, int limit, int child_arity, double* sums,
                               std::uint32_t* observed) {
   if (prefix.packed && all_binary_) {
     const double* table = terms_.table(prefix.n_configurations * 2, child_arity);
@@ -115,13 +112,22 @@ void PrefixCounter::sum_terms(Prefix& prefix, int limit, int child_arity, double
       return;
     }
   }
+  bool numbered = false;  // cells_ holds the cells of this prefix
   for (int a = 0; a < limit; ++a) {
     if (std::find(prefix.variables.begin(), prefix.variables.end(), a) != prefix.variables.end()) {
       continue;
     }
     std::uint32_t cells = 0;
-    sums[a] = prefix.packed && columns_.packed(a) ? sum_packed(prefix, a, child_arity, cells)
-                                                  : sum_rows(prefix, a, child_arity, cells);
+    if (prefix.packed && columns_.packed(a)) {
+      sums[a] = sum_packed(prefix, a, child_arity, cells);
+    } else {
+      if (!numbered) {
+        cells_.start();
+        for (const int v : prefix.variables) cells_.extend(v);
+        numbered = true;
+      }
+      sums[a] = sum_rows(a, prefix.n_configurations * columns_.arity(a), child_arity, cells);
+    }
     if (observed) observed[a] = cells;
   }
 }
@@ -167,62 +173,16 @@ double PrefixCounter::sum_packed(const Prefix& prefix, int a, int child_arity,
   return sum;
 }
 
-double PrefixCounter::sum_rows(Prefix& prefix, int a, int child_arity, std::uint32_t& observed) {
-  if (prefix.cell_of_row.empty()) fill_rows(prefix);
-  const auto arity = static_cast<std::size_t>(columns_.arity(a));
-  const std::size_t size = prefix.n_cells * arity;
-  const double n_cells = prefix.n_configurations * columns_.arity(a);
-  const std::uint16_t* codes = columns_.codes(a);
-  const std::size_t n_rows = columns_.n_rows();
-  double sum = 0;
-  if (columns_.weighted()) {
-    weighted_counts_.assign(size, 0.0);
-    const double* weights = columns_.weights().data();
-    for (std::size_t row = 0; row < n_rows; ++row) {
-      weighted_counts_[prefix.cell_of_row[row] * arity + codes[row]] += weights[row];
-    }
-    for (const double count : weighted_counts_) {
-      if (count <= 0) continue;
-      ++observed;
-      sum += child_arity == 0 ? terms_.joint_cell(count, n_cells)
-                              : terms_.parent_cell(count, n_cells, child_arity);
-    }
-    return sum;
-  }
-  counts_.assign(size, 0);
-  for (std::size_t row = 0; row < n_rows; ++row) {
-    ++counts_[prefix.cell_of_row[row] * arity + codes[row]];
-  }
+double PrefixCounter::sum_rows(int a, double n_cells, int child_arity, std::uint32_t& observed) {
   const double* table = terms_.table(n_cells, child_arity);
-  for (const std::uint32_t count : counts_) {
-    if (count == 0) continue;
+  double sum = 0;
+  cells_.for_each_count_with(a, [&](double count) {
     ++observed;
-    sum += table                ? table[count]
+    sum += table                ? table[static_cast<std::size_t>(count)]
            : (child_arity == 0) ? terms_.joint_cell(count, n_cells)
                                 : terms_.parent_cell(count, n_cells, child_arity);
-  }
+  });
   return sum;
-}
-
-// The observed cells of the prefix, numbered in order of first appearance.
-void PrefixCounter::fill_rows(Prefix& prefix) {
-  const std::size_t n_rows = columns_.n_rows();
-  prefix.cell_of_row.assign(n_rows, 0);
-  std::size_t n_cells = 1;
-  for (const int v : prefix.variables) {
-    const auto arity = static_cast<std::uint32_t>(columns_.arity(v));
-    const std::uint16_t* codes = columns_.codes(v);
-    relabel_.assign(n_cells * arity, unseen);
-    std::uint32_t next = 0;
-    for (std::size_t row = 0; row < n_rows; ++row) {
-      std::uint32_t& label = relabel_[prefix.cell_of_row[row] * arity + codes[row]];
-      if (label == unseen) label = next++;
-      prefix.cell_of_row[row] = label;
-    }
-    n_cells = next;
-  }
-  // A packed prefix keeps the cells of its bitmaps; their number is the same.
-  prefix.n_cells = n_cells;
 }
 
 }  // namespace twbn

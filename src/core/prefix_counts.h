@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cell_numbers.h"
 #include "columns.h"
 #include "terms.h"
 
@@ -22,7 +23,6 @@ struct Prefix {
   std::vector<std::uint64_t> bitmaps;      // n_cells × n_words
   std::vector<std::uint32_t> cell_counts;  // n_cells
   std::vector<std::uint32_t> counts;       // n_cells × counted
-  std::vector<std::uint32_t> cell_of_row;  // filled when rows are needed, empty otherwise
 };
 
 /// Builds prefixes and sums terms over their extensions. One object per thread.
@@ -38,24 +38,22 @@ class PrefixCounter {
 
   /// joint[a] = joint term of prefix ∪ {a} for every a < limit (members of the prefix excepted),
   /// and observed[a] = its observed cells where `observed` is not null.
-  void joint_terms(Prefix& prefix, int limit, double* joint, std::uint32_t* observed);
+  void joint_terms(const Prefix& prefix, int limit, double* joint, std::uint32_t* observed);
   /// parent[a] = parent term of prefix ∪ {a} for a child of `child_arity` states.
-  void parent_terms(Prefix& prefix, int limit, int child_arity, double* parent);
+  void parent_terms(const Prefix& prefix, int limit, int child_arity, double* parent);
 
  private:
-  void sum_terms(Prefix& prefix, int limit, int child_arity, double* sums, std::uint32_t* observed);
+  void sum_terms(const Prefix& prefix, int limit, int child_arity, double* sums,
+                 std::uint32_t* observed);
   void sum_packed_binary(const Prefix& prefix, std::size_t limit, const double* table, double* sums,
                          std::uint32_t* observed) const;
   double sum_packed(const Prefix& prefix, int a, int child_arity, std::uint32_t& observed) const;
-  double sum_rows(Prefix& prefix, int a, int child_arity, std::uint32_t& observed);
-  void fill_rows(Prefix& prefix);
+  double sum_rows(int a, double n_cells, int child_arity, std::uint32_t& observed);
 
   const Columns& columns_;
   const Terms& terms_;
   bool all_binary_;
-  std::vector<std::uint32_t> counts_;
-  std::vector<double> weighted_counts_;
-  std::vector<std::uint32_t> relabel_;
+  CellNumbers cells_;
 };
 
 }  // namespace twbn

@@ -16,6 +16,7 @@ class ScoredSets(TypedDict):
     complete_size: int
     n_scored: int
     n_skipped: int
+    timed_out: bool
     out_of_memory: bool
     interrupted: bool
 
@@ -60,7 +61,12 @@ class LazyScoreCache:
     def n_computed(self) -> int: ...
 
 def greedy_elimination(
-    n: int, edges: NDArray[np.int32], fill: bool, seed: int, give_up_above: int
+    n: int,
+    edges: NDArray[np.int32],
+    fill: bool,
+    seed: int,
+    give_up_above: int,
+    time_limit: float | None,
 ) -> tuple[int, NDArray[np.int32]]: ...
 def decide_treewidth(
     n: int, edges: NDArray[np.int32], k: int, max_bytes: int, time_limit: float | None

@@ -75,8 +75,12 @@ def run(arguments: Sequence[str]) -> int:
         return _complain("interrupted", 1)
     except KeyboardInterrupt:
         return _complain("interrupted", 1)
+    except BrokenPipeError:  # the reader of our output has gone, which is its right
+        sys.stdout = None
+        return 0
     except OSError as error:
-        return _complain(f"{error.filename or 'file'}: {error.strerror}", 1)
+        named = error.filename and error.strerror
+        return _complain(f"{error.filename}: {error.strerror}" if named else str(error), 1)
     except Exception as error:
         if hasattr(error, "format_message"):  # click's own: unknown option, missing argument
             return _complain(error.format_message(), 2)
@@ -171,9 +175,7 @@ def score(
 ) -> None:
     """Score parent sets and write them as a .jkl file."""
     table = _read(data, delimiter, header, discretize, bins, drop, weights, missing)
-    if out_file is not None and not out_file.parent.is_dir():
-        msg = f"{out_file.parent} is not a folder"
-        raise OptionError(msg)
+    _check_target(out_file)
     with _progress("scoring parent sets", quiet=as_json) as report:
         try:
             scores = twbn.compute_scores(
@@ -219,6 +221,7 @@ def treewidth(
     as_json: AsJson = False,
 ) -> None:
     """Bound the treewidth of a graph, or compute it; -o writes the decomposition (.td)."""
+    _check_target(out_file)
     read = twbn.read_gr(graph)
     report = None
     if exact and not as_json and err.is_terminal:
@@ -289,6 +292,16 @@ def _read(
         raise type(error)(_as_options(str(error))) from None
 
 
+def _check_target(path: Path | None) -> None:
+    """Refuse a file that cannot be written before any work is done."""
+    if path is not None and not path.parent.is_dir():
+        msg = f"{path.parent} is not a folder"
+        raise OptionError(msg)
+    if path is not None and path.is_dir():
+        msg = f"{path} is a folder, not a file to write"
+        raise OptionError(msg)
+
+
 def _as_options(message: str) -> str:
     """Say an error's advice in the words of the command line."""
     import re
@@ -322,7 +335,8 @@ def _message(error: Exception) -> str:
 
 
 def _complain(message: str, code: int) -> int:
-    err.print(f"[bold red]error:[/] {escape(message)}")
+    if message:  # none when click has shown the help instead
+        err.print(f"[bold red]error:[/] {escape(message)}")
     return code
 
 

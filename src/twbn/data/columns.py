@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +16,13 @@ from twbn.errors import DataError, OptionError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CodingOptions", "RawColumn", "build_table"]
+__all__ = ["CodingOptions", "RawColumn", "build_table", "plain_cell"]
+
+
+# Longer numbers are floats, and refused if they overflow.
+_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ class CodingOptions:
 
     discretize: Discretize
     drop: tuple[str, ...] = ()
-    weights: str | NDArray[np.float64] | None = None
+    weights: str | ArrayLike | None = None
     like: Table | None = None
 
 
@@ -100,15 +105,19 @@ def build_table(columns: Sequence[RawColumn], options: CodingOptions, *, source:
     weights = _weights(columns, options)
     if options.like is not None:
         return _code_like(kept, options.like, weights)
+    if len(kept) < 2:
+        names = [column.name for column in kept]
+        msg = (
+            f"{source} has {len(kept)} column{'' if kept else 's'} to use {names}, a network needs "
+            "at least 2; is the delimiter right?"
+        )
+        raise DataError(msg)
     kept = [column.parsed() for column in kept]
     codings = [_fit_coding(column, options.discretize) for column in kept]
     unused = [name for name in options.discretize.cut_points if name not in names]
     if unused:
         raise OptionError(unknown_name(unused[0], names))
     codes = [_encode(column, coding) for column, coding in zip(kept, codings, strict=True)]
-    if not kept:
-        msg = f"{source} has no columns left after dropping"
-        raise DataError(msg)
     return Table(tuple(c.name for c in kept), tuple(codings), np.column_stack(codes), weights)
 
 
@@ -152,7 +161,7 @@ def _fit_coding(column: RawColumn, discretize: Discretize) -> Coding:
             msg = f"column {name!r}, row {row}: numbers must be finite, got {bad}"
             raise DataError(msg)
         if name in discretize.cut_points:
-            return Bins(tuple(float(e) for e in discretize.cut_points[name]), discretize.at_least)
+            return Bins(tuple(discretize.cut_points[name]), discretize.at_least)
         if len(numbers) > discretize.max_categories:
             return discretize.fit(numbers[column.positions[column.positions >= 0]])
     elif name in discretize.cut_points:
@@ -166,6 +175,9 @@ def _fit_coding(column: RawColumn, discretize: Discretize) -> Coding:
         raise DataError(msg)
     if column.ordered:
         return Categories(column.values)
+    if len({str(value) for value in column.values}) < len(column.values):
+        msg = f"column {name!r} mixes values that look alike, such as 1 and '1'; make them one type"
+        raise DataError(msg)
     return Categories(tuple(sorted(column.values, key=_sort_key)))
 
 
@@ -180,16 +192,34 @@ def _weight_name(options: CodingOptions) -> str | None:
 
 
 def _weights(columns: Sequence[RawColumn], options: CodingOptions) -> NDArray[np.float64] | None:
-    name = _weight_name(options)
-    if name is None:
-        assert not isinstance(options.weights, str)
-        return options.weights
+    if options.weights is None:
+        return None
+    if not isinstance(options.weights, str):
+        return checked_weights(options.weights, len(columns[0].positions))
+    name = options.weights
     column = next(c for c in columns if c.name == name).parsed()
     if not column.is_numeric or np.any(column.positions < 0):
         msg = f"column {name!r} is to hold row weights, but not all of its cells are numbers"
         raise DataError(msg)
     values = np.array(column.values, dtype=float)[column.positions]
     return checked_weights(values, len(values))
+
+
+def plain_cell(value: object) -> Any:
+    """Return a cell as text, number, truth value or None."""
+    if value is None or isinstance(value, str | bool | float):
+        return value
+    if isinstance(value, int):
+        return (
+            value if abs(value) < 2**63 else float(f"{value:e}" if abs(value) < 10**300 else "inf")
+        )
+    if isinstance(value, np.generic):
+        return plain_cell(value.item())
+    if type(value).__name__ in {"NAType", "NaTType"}:  # the gaps of pandas
+        return None
+    if type(value).__name__ == "Decimal":
+        return float(value)  # type: ignore[arg-type]
+    return str(value)
 
 
 def _is_gap(value: State | None, missing: Collection[str]) -> bool:
@@ -201,10 +231,8 @@ def _is_gap(value: State | None, missing: Collection[str]) -> bool:
 
 
 def _number(text: str) -> int | float | None:
-    try:
+    if _WHOLE.fullmatch(text):
         return int(text)
-    except ValueError:
-        pass
     try:
         number = float(text)
     except ValueError:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.columns import CodingOptions, RawColumn, build_table
+from twbn.data.columns import CodingOptions, RawColumn, build_table, plain_cell
 from twbn.data.discretize import Discretize
 from twbn.data.read import ReadOptions, read_columns
 from twbn.data.table import Table
 from twbn.errors import DataError, OptionError
 
 if TYPE_CHECKING:
+    import narwhals as nw
     from numpy.typing import ArrayLike
 
 __all__ = ["as_table", "read_table"]
@@ -70,11 +72,11 @@ def as_table(
             source, names=names, discretize=discretize, drop=drop, weights=weights,
             missing=missing, like=like,
         )  # fmt: skip
-    if isinstance(source, Table) and like is None:
-        table = source.select([n for n in source.names if n not in set(drop)]) if drop else source
-        return table if weights is None else table.with_weights(_weight_array(weights))
+    options = _options(discretize, drop, weights, like)
+    if isinstance(source, Table):
+        return _recoded(source, options)
     columns = _columns_of(source, names, missing)
-    return build_table(columns, _options(discretize, drop, weights, like), source="the table")
+    return build_table(columns, options, source="the table")
 
 
 def read_table(
@@ -111,19 +113,31 @@ def _options(
     if isinstance(drop, str):
         drop = (drop,)
     rule = discretize if isinstance(discretize, Discretize) else Discretize(discretize)  # type: ignore[arg-type]
-    checked = weights if weights is None or isinstance(weights, str) else _weight_array(weights)
-    return CodingOptions(rule, tuple(drop), checked, like)
+    return CodingOptions(rule, tuple(drop), weights, like)
 
 
-def _weight_array(weights: str | ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:
-    if isinstance(weights, str):
-        msg = f"weights of a coded table must be numbers, got the column name {weights!r}"
+def _recoded(table: Table, options: CodingOptions) -> Table:
+    """Return a coded table without the columns to drop, or coded like another."""
+    for name in options.drop:
+        table.index(name)
+    kept = table.select([name for name in table.names if name not in options.drop])
+    if isinstance(options.weights, str):
+        msg = f"weights of a coded table must be numbers, got the column name {options.weights!r}"
         raise OptionError(msg)
-    try:
-        return np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        msg = f"weights must be numbers, got {weights!r}"
-        raise DataError(msg) from None
+    if options.weights is not None:
+        kept = kept.with_weights(options.weights)
+    like = options.like
+    if like is None:
+        return table if kept.names == table.names and options.weights is None else kept
+    columns = []
+    for name, coding in zip(like.names, like.codings, strict=True):
+        v = kept.index(name)
+        if kept.codings[v] == coding:
+            columns.append(kept.codes[:, v])
+            continue
+        codes = coding.encode(kept.states[v], name)
+        columns.append(np.append(codes, np.int32(-1))[kept.codes[:, v]])
+    return Table(like.names, like.codings, np.column_stack(columns), kept.weights)
 
 
 def _renamed(columns: list[RawColumn], names: Sequence[str]) -> list[RawColumn]:
@@ -139,15 +153,19 @@ def _renamed(columns: list[RawColumn], names: Sequence[str]) -> list[RawColumn]:
 def _columns_of(
     source: Any, names: Sequence[str] | None, missing: Sequence[str]
 ) -> list[RawColumn]:
-    if isinstance(source, Table):
-        return [RawColumn.from_cells(name, cells) for name, cells in source.decode().items()]
     if isinstance(source, Mapping):
-        return _columns_of_mapping(source, missing)
+        columns = _columns_of_mapping(source, missing)
+        return columns if names is None else _renamed(columns, names)
     if isinstance(source, np.ndarray):
         return _columns_of_array(source, names, missing)
     import narwhals as nw
 
-    frame = nw.from_native(source, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(source, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        repeated = [str(c) for c, times in Counter(source.columns).items() if times > 1]
+        msg = f"column names must be distinct, but {repeated[0]!r} occurs twice or more"
+        raise DataError(msg) from None
     if not isinstance(frame, nw.DataFrame):
         msg = (
             "cannot make a table from a value of type "
@@ -155,19 +173,35 @@ def _columns_of(
             "polars or pyarrow frame, a NumPy matrix or a dict of columns"
         )
         raise DataError(msg)
-    gaps = frozenset(missing)
-    return [
-        RawColumn.from_cells(str(name), map(_plain, frame[:, i].to_list()), missing=gaps)
-        for i, name in enumerate(frame.columns)
-    ]
+    columns = [_column_of_series(frame[:, i], frozenset(missing)) for i in range(frame.shape[1])]
+    return columns if names is None else _renamed(columns, names)
+
+
+def _column_of_series(series: nw.Series[Any], gaps: frozenset[str]) -> RawColumn:
+    """Return one column of a frame; declared categories keep their order, observed or not."""
+    import narwhals as nw
+
+    column = RawColumn.from_cells(series.name, map(plain_cell, series.to_list()), missing=gaps)
+    if isinstance(series.dtype, nw.Enum):
+        declared = list(series.dtype.categories)
+    elif series.dtype == nw.Categorical and series.implementation.is_pandas():
+        declared = series.to_native().cat.categories.tolist()
+    else:
+        return column
+    states = tuple(plain_cell(state) for state in declared)
+    position = {state: i for i, state in enumerate(states)}
+    moved = np.array([position[value] for value in column.values] + [-1], dtype=np.int32)
+    return RawColumn(column.name, states, moved[column.positions], ordered=True)
 
 
 def _columns_of_mapping(source: Mapping[Any, Any], missing: Sequence[str]) -> list[RawColumn]:
     gaps = frozenset(missing)
-    columns = [
-        RawColumn.from_cells(str(name), map(_plain, list(cells)), missing=gaps)
-        for name, cells in source.items()
-    ]
+    columns = []
+    for name, cells in source.items():
+        if isinstance(cells, str) or not isinstance(cells, Iterable):
+            msg = f"column {name!r} must be a sequence of cells, got {cells!r}"
+            raise DataError(msg)
+        columns.append(RawColumn.from_cells(str(name), map(plain_cell, cells), missing=gaps))
     for column in columns[1:]:
         if len(column.positions) != len(columns[0].positions):
             msg = (
@@ -191,17 +225,6 @@ def _columns_of_array(
         raise OptionError(msg)
     gaps = frozenset(missing)
     return [
-        RawColumn.from_cells(str(name), map(_plain, source[:, v].tolist()), missing=gaps)
+        RawColumn.from_cells(str(name), map(plain_cell, source[:, v].tolist()), missing=gaps)
         for v, name in enumerate(names)
     ]
-
-
-def _plain(value: Any) -> Any:
-    """Return a cell as text, number, truth value or None."""
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if type(value).__name__ in {"NAType", "NaTType"}:  # the gaps of pandas
-        return None
-    return str(value)

@@ -76,7 +76,11 @@ class Bins:
     at_least: bool = False
 
     def __post_init__(self) -> None:
-        edges = np.asarray(self.edges, dtype=float)
+        try:
+            edges = np.asarray(self.edges, dtype=float)
+        except (TypeError, ValueError):
+            msg = f"cut points must be numbers, got {list(self.edges)}"
+            raise OptionError(msg) from None
         if not len(edges) or not np.all(np.isfinite(edges)) or np.any(np.diff(edges) <= 0):
             msg = f"cut points must be finite and increasing, got {list(self.edges)}"
             raise OptionError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Table"]
+
+MAX_STATES = 2**20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,12 +86,21 @@ class Table:
         if not array.size:
             msg = f"a table needs rows and columns, got {array.shape[0]} by {array.shape[1]}"
             raise DataError(msg)
+        if array.min() < -1 or array.max() >= MAX_STATES:
+            bad = array.min() if array.min() < -1 else array.max()
+            msg = f"codes must be between -1 (missing) and {MAX_STATES - 1}, got {bad}"
+            raise DataError(msg)
         if names is None:
             names = [f"x{v}" for v in range(1, array.shape[1] + 1)]
         if n_states is None:
             n_states = [max(int(top) + 1, 2) for top in array.max(axis=0)]
         codings = [Categories(tuple(range(r))) for r in n_states]
-        return cls(tuple(names), tuple(codings), array.astype(np.int32), _optional(weights))
+        return cls(
+            tuple(names),
+            tuple(codings),
+            array.astype(np.int32),
+            weights,  # type: ignore[arg-type]
+        )
 
     @property
     def n_rows(self) -> int:
@@ -162,7 +173,7 @@ class Table:
 
     def with_weights(self, weights: ArrayLike | None) -> Table:
         """Return the table with other row weights."""
-        return replace(self, weights=_optional(weights))
+        return replace(self, weights=weights)  # type: ignore[arg-type]
 
     def decode(self) -> dict[str, list[State | None]]:
         """Return the states of every cell, column by column; None where missing."""
@@ -184,6 +195,9 @@ class Table:
             and same_weights
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Table, (self.names, self.codings, self.codes, self.weights))  # read-only again
+
     def __repr__(self) -> str:
         extra = ", weighted" if self.weights is not None else ""
         missing = int(self.n_missing.sum())
@@ -193,7 +207,11 @@ class Table:
 
 def checked_weights(weights: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Return row weights as a read-only array, or raise DataError."""
-    array = np.array(weights, dtype=np.float64)
+    try:
+        array = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = f"weights must be numbers, got {weights!r}"
+        raise DataError(msg) from None
     if array.shape != (n_rows,):
         msg = f"weights must be one per row: expected {n_rows}, got shape {array.shape}"
         raise DataError(msg)
@@ -201,8 +219,10 @@ def checked_weights(weights: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     if len(bad):
         msg = f"weights must be finite and not negative, got {array[bad[0]]} in row {bad[0] + 1}"
         raise DataError(msg)
-    if not array.sum() > 0:
-        msg = "weights must not all be zero"
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if not 0 < total < np.inf:
+        msg = f"weights must have a positive, finite sum, got {total}"
         raise DataError(msg)
     array.setflags(write=False)
     return array
@@ -215,10 +235,6 @@ def unknown_name(name: str, names: Sequence[str]) -> str:
     near = difflib.get_close_matches(str(name), names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:8])}"
     return f"no column is called {name!r}; {hint}{'' if near or len(names) <= 8 else ', …'}"
-
-
-def _optional(weights: ArrayLike | None) -> NDArray[np.float64] | None:
-    return None if weights is None else np.asarray(weights, dtype=np.float64)
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -134,7 +134,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _whole(path: Path, line: int, token: str) -> int:
-    if not token.isdigit():
+    if not (token.isascii() and token.isdigit() and len(token) < 10):
         msg = f"{path}, line {line}: expected a whole number, found {token!r}"
         raise FileFormatError(msg)
     return int(token)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING
 
 from twbn import _core
@@ -9,7 +10,7 @@ from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.graph import Graph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["BagTree", "MaskGraph", "reduce_simplicial", "safe_separator"]
 
@@ -109,20 +110,25 @@ class MaskGraph(dict[int, int]):
     def contraction_degeneracy(self) -> int:
         """Return the lower bound of `twbn.graphs.lower_bound`."""
         near = dict(self)
+        queue = [(around.bit_count(), v) for v, around in near.items()]
+        heapq.heapify(queue)
         bound = 0
-        while near:
-            v = min(near, key=lambda u: near[u].bit_count())
+        while queue:
+            degree, v = heapq.heappop(queue)
+            if v not in near or near[v].bit_count() != degree:
+                continue  # an old entry; the vertex is queued again below
             around = near.pop(v)
-            bound = max(bound, around.bit_count())
+            bound = max(bound, degree)
             if not around:
                 continue
             into = min(bits(around), key=lambda u: (near[u] & around).bit_count())
+            gained = around & ~(1 << into)
+            near[into] |= gained & ~(1 << into)
             for u in bits(around):
                 near[u] &= ~(1 << v)
-            gained = around & ~(1 << into)
-            near[into] |= gained
-            for u in bits(gained):
-                near[u] |= 1 << into
+                if u != into:
+                    near[u] |= 1 << into
+                heapq.heappush(queue, (near[u].bit_count(), u))
         return bound
 
 
@@ -171,7 +177,7 @@ def reduce_simplicial(near: MaskGraph, low: int, tree: BagTree) -> int:
     return low
 
 
-def safe_separator(near: MaskGraph) -> int | None:
+def safe_separator(near: MaskGraph, time_is_over: Callable[[], bool]) -> int | None:
     """Return a separator at which splitting keeps the treewidth, or None.
 
     Cliques are safe; so is a minimal separator that is a clique but for one vertex. Candidates
@@ -179,9 +185,13 @@ def safe_separator(near: MaskGraph) -> int | None:
     vertex in turn.
     """
     everything = near.mask
+    if time_is_over():
+        return None
     for candidate in _clique_separators(near, everything):
         return candidate
     for v in near:
+        if time_is_over():
+            return None
         rest = everything & ~(1 << v)
         for candidate in _clique_separators(near.induced(rest), rest):
             if _is_minimal_separator(near, candidate | 1 << v):
@@ -191,7 +201,7 @@ def safe_separator(near: MaskGraph) -> int | None:
 
 def _clique_separators(near: MaskGraph, everything: int) -> Iterator[int]:
     graph, labels = near.relabelled()
-    _, order = _core.greedy_elimination(graph.n_vertices, graph.edge_array, True, 0, 2**30)
+    _, order = _core.greedy_elimination(graph.n_vertices, graph.edge_array, True, 0, 2**30, None)
     filled = MaskGraph(near)
     for i in order.tolist():
         candidate = filled.eliminate(labels[i])

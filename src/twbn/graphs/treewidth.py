@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from twbn import _core
-from twbn.errors import OptionError
+from twbn.errors import MemoryLimitError, OptionError
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.reduction import BagTree, MaskGraph, reduce_simplicial, safe_separator
 
@@ -32,7 +32,9 @@ class TreewidthResult:
     lower: int
     upper: int
     decomposition: TreeDecomposition
-    status: str  # optimal, time_limit, memory_limit, interrupted, or heuristic
+    #: optimal, time_limit, memory_limit, interrupted, size_limit (a part of the graph has more
+    #: vertices than the search takes), or heuristic (bounds alone were asked for).
+    status: str
     seconds: float
 
     @property
@@ -55,11 +57,26 @@ def upper_bound(
     if heuristic not in ("min-fill", "min-degree"):
         msg = f"heuristic must be 'min-fill' or 'min-degree', got {heuristic!r}"
         raise OptionError(msg)
+    return _narrowest(graph, heuristic, seed, n_tries, None)
+
+
+def _narrowest(
+    graph: Graph, heuristic: Heuristic, seed: int, n_tries: int, deadline: float | None
+) -> TreeDecomposition:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        msg = f"seed must be a whole number, 0 or more, got {seed!r}"
+        raise OptionError(msg)
     best_width, best_order = _GIVE_UP_NEVER, np.empty(0, dtype=np.int32)
-    for attempt in range(max(n_tries, 1)):
+    # With a deadline a quick order comes first, so that there is one in any case.
+    rules = ([] if deadline is None else ["min-degree"]) + [heuristic] * max(n_tries, 1)
+    for attempt, rule in enumerate(rules):
+        left = None if deadline is None or not attempt else deadline - time.perf_counter()
+        if left is not None and left <= 0:
+            break
         width, order = _core.greedy_elimination(
-            graph.n_vertices, graph.edge_array, heuristic == "min-fill", seed + attempt, best_width
-        )
+            graph.n_vertices, graph.edge_array, rule == "min-fill", seed + attempt,
+            best_width - 1, left,
+        )  # fmt: skip
         if width < best_width:
             best_width, best_order = width, order
     return TreeDecomposition.from_elimination_order(graph, best_order.tolist())
@@ -127,19 +144,28 @@ def treewidth(
     if time_limit is not None and not time_limit > 0:
         msg = f"time_limit must be positive, got {time_limit!r}"
         raise OptionError(msg)
-    if not memory_limit > 0:
+    if not 0 < memory_limit < 2**30:
         msg = f"memory_limit must be positive (GiB), got {memory_limit!r}"
         raise OptionError(msg)
+    needed = graph.n_vertices**2 / 8 / 2**30  # the matrix of the greedy elimination
+    if needed > memory_limit:
+        largest = int((memory_limit * 8 * 2**30) ** 0.5)
+        msg = (
+            f"a graph of {graph.n_vertices:,} vertices needs {needed:.1f} GiB, more than the "
+            f"memory limit of {memory_limit:g} GiB, which takes {largest:,} vertices"
+        )
+        raise MemoryLimitError(msg)
     start = time.perf_counter()
+    deadline = None if time_limit is None else start + time_limit
     if graph.n_vertices == 0:
         return TreewidthResult(-1, -1, TreeDecomposition(()), "optimal", 0.0)
-    whole = upper_bound(graph, seed=seed, n_tries=10 if graph.n_vertices < 2000 else 1)
+    whole = _narrowest(graph, "min-fill", seed, 10, deadline)
     low = lower_bound(graph)
     if on_progress is not None:
         on_progress(low, whole.width)
     status = "optimal" if low == whole.width else "heuristic"
     if exact and low < whole.width:
-        solver = _ExactSolver(low, start, time_limit, memory_limit, seed, on_progress)
+        solver = _ExactSolver(low, whole, deadline, memory_limit, seed, on_progress)
         whole = solver.decompose(graph)
         low, status = solver.low, solver.status
     whole.check(graph)
@@ -152,15 +178,16 @@ class _ExactSolver:
     def __init__(
         self,
         low: int,
-        start: float,
-        time_limit: float | None,
+        known: TreeDecomposition,
+        deadline: float | None,
         memory_limit: float,
         seed: int,
         on_progress: Callable[[int, int], None] | None,
     ) -> None:
         self.low = low
         self.status = "optimal"
-        self._deadline = None if time_limit is None else start + time_limit
+        self._known = known
+        self._deadline = deadline
         self._max_bytes = int(memory_limit * 2**30)
         self._seed = seed
         self._on_progress = on_progress
@@ -173,11 +200,12 @@ class _ExactSolver:
         parts = list(MaskGraph.of(graph).components())
         while parts:
             part = parts.pop()
-            self.low = max(self.low, part.contraction_degeneracy())
+            if not self._time_is_over():
+                self.low = max(self.low, part.contraction_degeneracy())
             self.low = reduce_simplicial(part, self.low, tree)
             if not part:
                 continue
-            separator = None if self._time_is_over() else safe_separator(part)
+            separator = safe_separator(part, self._time_is_over)
             if separator is None:
                 atoms.append(part)
                 continue
@@ -187,12 +215,13 @@ class _ExactSolver:
         for atom in sorted(atoms, key=len):
             for bag in self._decide(atom):
                 tree.add(bag)
-        return tree.tied_together(graph)
+        found = tree.tied_together(graph)
+        return found if found.width <= self._known.width else self._known
 
     def _decide(self, atom: MaskGraph) -> list[int]:
         """Return bags, as masks, of a narrow decomposition of an atom."""
         graph, labels = atom.relabelled()
-        best = upper_bound(graph, seed=self._seed, n_tries=50)
+        best = _narrowest(graph, "min-fill", self._seed, 50, self._deadline)
         lower = atom.contraction_degeneracy()
         while best.width > max(lower, self.low):
             k = max(lower, self.low)
@@ -212,7 +241,7 @@ class _ExactSolver:
 
     def _ask(self, graph: Graph, k: int) -> tuple[str, list[list[int]], list[int]]:
         if graph.n_vertices > _core.max_decision_vertices:
-            return "too_large", [], []
+            return "size_limit", [], []
         left = None if self._deadline is None else self._deadline - time.perf_counter()
         if self.status != "optimal" or (left is not None and left <= 0):
             return self.status if self.status != "optimal" else "time_limit", [], []

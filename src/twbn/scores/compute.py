@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,10 +55,10 @@ def estimate(
     16180000
     """
     n, p = n_variables, min(max_parents, n_variables - 1)
-    n_sets = n * sum(comb(n - 1, size) for size in range(p + 1))
+    n_sets = n * sum(math.comb(n - 1, size) for size in range(p + 1))
     levels = [
-        8 * n * (comb(n, size) + comb(n, size - 1) if size else 1)
-        + 8 * n_terms * (comb(n, size + 1) + comb(n, size))
+        8 * n * (math.comb(n, size) + math.comb(n, size - 1) if size else 1)
+        + 8 * n_terms * (math.comb(n, size + 1) + math.comb(n, size))
         for size in range(p)
     ]
     n_bytes = max(levels, default=0) + 2**20
@@ -128,14 +128,16 @@ def compute_scores(
     jobs = n_workers(n_jobs)
     start = time.perf_counter()
     label = score_label(score, ess)
-    n_bytes = int((memory_limit if memory_limit is not None else _default_memory()) * 2**30)
+    gib = memory_limit if memory_limit is not None else _default_memory()
+    n_bytes = min(int(gib * 2**30), 2**62)
     if callable(score):
         table.require_complete("scoring")
         return _score_with_function(table, score, rules, label, prune, time_limit, on_progress)
     if budget is None:
         n_terms = len(set(table.n_states.tolist())) if score == "k2" else 1
         needed = _refuse_too_large(table.n_variables, rules, prune, n_terms, n_bytes)
-        total, n_bytes = needed.n_sets, n_bytes - needed.n_bytes
+        workspace = estimate(table.n_variables, int(rules.max_parents.max()), n_terms=n_terms)
+        total, n_bytes = needed.n_sets, n_bytes - workspace.n_bytes
     else:
         total = table.n_variables
     found = _core.score_parent_sets(
@@ -144,14 +146,19 @@ def compute_scores(
         rules.allowed,
         [list(parents) for parents in rules.required],
         prune,
-        budget,
+        None if budget is None else min(budget, 2**62),
         jobs,
         n_bytes,
         time_limit,
         None if on_progress is None else lambda done: on_progress(done, total),
     )
-    if found["complete_size"] < 0:
-        msg = f"time_limit of {time_limit} s was over before the empty parent sets were scored"
+    if not len(found["scores"]) or np.any(np.diff(found["variable_offsets"]) == 0):
+        if found["interrupted"]:
+            raise KeyboardInterrupt
+        msg = (
+            f"time_limit of {time_limit} s was over before every variable had a parent set "
+            "with all that is required"
+        )
         raise OptionError(msg)
     if on_progress is not None:
         on_progress(total, total)
@@ -201,7 +208,7 @@ def _status(found: _core.ScoredSets, max_size: int, budget: int | None) -> str:
     if found["out_of_memory"]:
         return "memory_limit"
     if budget is not None:
-        return "budget"
+        return "time_limit" if found["timed_out"] else "budget"
     return "complete" if found["complete_size"] >= max_size else "time_limit"
 
 
@@ -210,8 +217,8 @@ def _check_limits(budget: int | None, time_limit: float | None, memory_limit: fl
         msg = f"budget must be a number of parent sets, 0 or more, got {budget!r}"
         raise OptionError(msg)
     for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
-        if value is not None and not value > 0:
-            msg = f"{name} must be positive, got {value!r}"
+        if value is not None and not (value > 0 and math.isfinite(value)):
+            msg = f"{name} must be positive and finite, got {value!r}"
             raise OptionError(msg)
 
 

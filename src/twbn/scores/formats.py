@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twbn.errors import DataError, FileFormatError
+from twbn.errors import DataError, FileFormatError, OptionError
 from twbn.scores.score_table import ScoreTable, ScoringInfo
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def read_jkl(path: str | os.PathLike[str]) -> ScoreTable:
     if not path.is_file():
         msg = f"{path}: no such file"
         raise FileFormatError(msg)
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:
         try:
             names, blocks = _read_blocks(path, _tokens(file))
         except UnicodeDecodeError:
@@ -74,6 +74,9 @@ def write_jkl(
             msg = f"the name {token!r} cannot stand in a .jkl file; write positions instead"
             raise DataError(msg)
     path = Path(path)
+    if path.is_dir():
+        msg = f"{path} is a folder, not a file to write"
+        raise OptionError(msg)
     partial = path.with_name(path.name + ".part")  # a killed run leaves no half file behind
     with partial.open("w", encoding="utf-8") as file:
         if comments:
@@ -98,7 +101,7 @@ _Block = list[tuple[int, float, tuple[str, ...]]]
 
 def _tokens(file: TextIO) -> Iterator[_Line]:
     for line, text in enumerate(file, start=1):
-        if text.strip() and not text.startswith("#"):
+        if text.strip() and not text.lstrip().startswith("#"):
             yield line, text.split()
 
 
@@ -161,7 +164,7 @@ def _read_block(path: Path, line: int, head: Sequence[str], lines: Iterator[_Lin
 
 
 def _whole(path: Path, line: int, token: str, what: str) -> int:
-    if not token.isdigit():
+    if not (token.isascii() and token.isdigit() and len(token) < 10):
         msg = f"{path}, line {line}: expected {what}, found {token!r}"
         raise FileFormatError(msg)
     return int(token)

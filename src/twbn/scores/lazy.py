@@ -11,7 +11,7 @@ from twbn import _core
 from twbn.data.convert import as_table
 from twbn.errors import OptionError
 from twbn.scores.kinds import ScoreOption, checked_score, scored_data
-from twbn.scores.protocol import total_score
+from twbn.scores.protocol import checked_family, total_score
 from twbn.scores.rules import make_rules
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class LazyScores:
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of one family; minus infinity where the rules exclude it."""
-        family = sorted(int(p) for p in parents)
+        family = checked_family(self.names, child, parents)
         if not self.rules.admits(child, family):
             return -float("inf")
         return self._cache.score(int(child), family)

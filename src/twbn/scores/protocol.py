@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
-__all__ = ["HasParents", "LocalScores", "ParentLists", "parent_lists", "total_score"]
+from twbn.errors import DataError
+
+__all__ = [
+    "HasParents",
+    "LocalScores",
+    "ParentLists",
+    "checked_family",
+    "parent_lists",
+    "total_score",
+]
 
 ParentLists: TypeAlias = Sequence[Sequence[int]]
 
@@ -47,6 +56,20 @@ class LocalScores(Protocol):
         ...
 
 
+def checked_family(names: Sequence[str], child: int, parents: Sequence[int]) -> list[int]:
+    """Return the parents ascending, or raise DataError unless child and parents are variables."""
+    n = len(names)
+    family = sorted(int(p) for p in parents)
+    for v in (child, *family):
+        if not 0 <= v < n:
+            msg = f"a variable must be between 0 and {n - 1}, got {v}"
+            raise DataError(msg)
+    if len(set(family)) < len(family) or child in family:
+        msg = f"the parents of {names[child]!r} must be distinct and others than it, got {family}"
+        raise DataError(msg)
+    return family
+
+
 def parent_lists(dag: HasParents | ParentLists) -> ParentLists:
     """Return the parents of every variable of a Dag or of plain lists."""
     return dag if isinstance(dag, Sequence) else dag.parents
@@ -54,4 +77,8 @@ def parent_lists(dag: HasParents | ParentLists) -> ParentLists:
 
 def total_score(scores: LocalScores, dag: HasParents | ParentLists) -> float:
     """Return the sum of the local scores, in the order of the variables."""
-    return float(sum(scores.local(v, p) for v, p in enumerate(parent_lists(dag))))
+    parents = parent_lists(dag)
+    if len(parents) != scores.n_variables:
+        msg = f"the network has {len(parents)} variables, the scores have {scores.n_variables}"
+        raise DataError(msg)
+    return float(sum(scores.local(v, p) for v, p in enumerate(parents)))

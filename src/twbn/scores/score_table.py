@@ -10,7 +10,7 @@ import numpy as np
 
 from twbn import _core
 from twbn.errors import DataError
-from twbn.scores.protocol import total_score
+from twbn.scores.protocol import checked_family, total_score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -127,11 +127,16 @@ class ScoreTable:
     @cached_property
     def index(self) -> _core.ScoreIndex:
         """The hash that finds a family in O(size); built when first used."""
-        return _core.ScoreIndex(self.variable_offsets, self.scores, self.set_offsets, self.parents)
+        index = _core.ScoreIndex(self.variable_offsets, self.scores, self.set_offsets, self.parents)
+        if index.duplicate() >= 0:
+            child = int(np.searchsorted(self.variable_offsets, index.duplicate(), "right")) - 1
+            msg = f"a parent set of {self.names[child]!r} occurs twice"
+            raise DataError(msg)
+        return index
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of one family; minus infinity where the table does not have it."""
-        return self.index.score(int(child), sorted(int(p) for p in parents))
+        return self.index.score(int(child), checked_family(self.names, child, parents))
 
     def total(self, dag: HasParents | ParentLists) -> float:
         """Return the score of a network; minus infinity if one of its families is not here."""
@@ -176,9 +181,10 @@ class ScoreTable:
     def __repr__(self) -> str:
         return f"ScoreTable({self.info.score}, {self.n_variables} variables, {self.n_sets} sets)"
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # The hash refers to this process's memory; it is built anew where it is needed.
-        return {key: value for key, value in self.__dict__.items() if key != "index"}
+        arrays = (self.variable_offsets, self.scores, self.set_offsets, self.parents)
+        return (ScoreTable, (self.names, *arrays, self.info))
 
     def _require_sets(self) -> None:
         without = np.flatnonzero(np.diff(self.variable_offsets) == 0)
@@ -187,8 +193,18 @@ class ScoreTable:
             raise DataError(msg)
 
     def _check(self) -> None:
-        n, offsets = len(self.names), self.set_offsets
-        if len(self.variable_offsets) != n + 1 or len(offsets) != len(self.scores) + 1:
+        n = len(self.names)
+        for offsets, end in ((self.variable_offsets, len(self.scores)), (self.set_offsets, None)):
+            last = len(self.parents) if end is None else end
+            if (
+                not len(offsets)
+                or offsets[0] != 0
+                or offsets[-1] != last
+                or np.any(np.diff(offsets) < 0)
+            ):
+                msg = f"offsets of a score table must rise from 0 to {last}"
+                raise DataError(msg)
+        if len(self.variable_offsets) != n + 1 or len(self.set_offsets) != len(self.scores) + 1:
             msg = f"the arrays of a score table of {n} variables do not fit together"
             raise DataError(msg)
         self._require_sets()
@@ -198,4 +214,17 @@ class ScoreTable:
         if len(self.parents) and (self.parents.min() < 0 or self.parents.max() >= n):
             bad = self.parents.max() if self.parents.max() >= n else self.parents.min()
             msg = f"a parent must be between 0 and {n - 1}, got {bad}"
+            raise DataError(msg)
+        rises = np.diff(self.scores) > 0
+        rises[self.variable_offsets[1:-1] - 1] = False  # from one variable to the next
+        if rises.any():
+            msg = "the sets of each variable must be ordered best first"
+            raise DataError(msg)
+        child = np.repeat(np.arange(n), np.diff(self.variable_offsets))
+        owner = np.repeat(child, np.diff(self.set_offsets))
+        steps = np.diff(self.parents) <= 0
+        starts = self.set_offsets[1:-1]
+        steps[starts[(starts > 0) & (starts < len(self.parents))] - 1] = False
+        if steps.any() or np.any(owner == self.parents):
+            msg = "parents must be ascending, distinct and others than the variable itself"
             raise DataError(msg)

@@ -1,0 +1,456 @@
+#include "ktree_sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+
+namespace twbn {
+
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr std::size_t max_dense_bytes = std::size_t{256} << 20;
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+/// A best parent set found so far: its members are kept only while a network is written out.
+struct Choice {
+  double score = minus_infinity;
+  std::vector<std::int32_t> parents;
+};
+
+class OrderEvaluator final : public KTreeEvaluator {
+ public:
+  OrderEvaluator(ScoreLookup& scores, const DenseScores* dense, int n, int k)
+      : scores_(scores),
+        dense_(dense),
+        n_(n),
+        k_(k),
+        max_parents_(std::min(scores.max_parents(), k)),
+        empty_(at(n)),
+        best_(at(n)),
+        choices_(at(n)),
+        members_(at(n - k) * at(k + 1)),
+        places_(at(n - k) * at(k + 1)),
+        order_(at(k)),
+        before_(at(k) + 1),
+        family_(at(k) + 1),
+        inside_(at(n), 0) {
+    for (int v = 0; v < n; ++v) empty_[at(v)] = scores.score(v, {});
+    // subset_counts_[m]: parent sets among m candidates.
+    for (int m = 0; m <= k; ++m) {
+      double count = 0;
+      double choose = 1;
+      for (int size = 1; size <= std::min(m, max_parents_); ++size) {
+        choose *= static_cast<double>(m - size + 1) / size;
+        count += choose;
+      }
+      subset_counts_.push_back(count);
+    }
+  }
+
+  double evaluate(const KTreeSteps& tree, Random& random) override {
+    draw_order(tree, random);
+    tree_ = &tree;
+    best_ = empty_;
+    for (std::int32_t step = 0; step < static_cast<std::int32_t>(tree.vertex.size()); ++step) {
+      visit<false>(step);
+    }
+    return std::accumulate(best_.begin(), best_.end(), 0.0);
+  }
+
+  std::vector<std::vector<std::int32_t>> parents() override {
+    for (std::int32_t v = 0; v < n_; ++v) choices_[at(v)] = {empty_[at(v)], {}};
+    for (std::int32_t step = 0; step < static_cast<std::int32_t>(tree_->vertex.size()); ++step) {
+      visit<true>(step);
+    }
+    std::vector<std::vector<std::int32_t>> result;
+    for (Choice& choice : choices_) result.push_back(choice.parents);
+    return result;
+  }
+
+ private:
+  // Members of the clique of a step, ascending, and their places in its order.
+  std::int32_t* members(std::int32_t step) { return members_.data() + at(step) * at(k_ + 1); }
+  std::int32_t* places(std::int32_t step) { return places_.data() + at(step) * at(k_ + 1); }
+
+  // Algorithm 2: a uniform order of the root clique; then each vertex takes a uniform place among
+  // the k it is attached to.
+  void draw_order(const KTreeSteps& tree, Random& random) {
+    std::iota(order_.begin(), order_.end(), 0);
+    for (std::int32_t i = k_ - 1; i > 0; --i) {
+      std::swap(order_[at(i)], order_[random.below(static_cast<std::uint32_t>(i) + 1)]);
+    }
+    const auto n_places = static_cast<std::uint32_t>(k_) + 1;
+    for (std::int32_t step = 0; step < static_cast<std::int32_t>(tree.vertex.size()); ++step) {
+      const std::int32_t v = tree.vertex[at(step)];
+      const auto place = static_cast<std::int32_t>(random.below(n_places));
+      std::int32_t* to = members(step);
+      std::int32_t* to_place = places(step);
+      const std::int32_t parent = tree.parent[at(step)];
+      const std::int32_t* from = parent < 0 ? tree.root.data() : members(parent);
+      const std::int32_t* from_place = parent < 0 ? order_.data() : places(parent);
+      const std::int32_t n_from = parent < 0 ? k_ : k_ + 1;
+      const std::int32_t dropped = tree.dropped[at(step)];
+      std::int32_t gap = k_ + 1;  // the place that the dropped member leaves
+      if (parent >= 0) {
+        for (std::int32_t i = 0; i < n_from; ++i) gap = from[i] == dropped ? from_place[i] : gap;
+      }
+      std::int32_t next = 0;
+      bool placed = false;
+      for (std::int32_t i = 0; i < n_from; ++i) {
+        if (from[i] == dropped) continue;
+        if (!placed && v < from[i]) {
+          to[next] = v;
+          to_place[next++] = place;
+          placed = true;
+        }
+        std::int32_t kept = from_place[i] - (from_place[i] > gap ? 1 : 0);
+        kept += kept >= place ? 1 : 0;
+        to[next] = from[i];
+        to_place[next++] = kept;
+      }
+      if (!placed) {
+        to[next] = v;
+        to_place[next] = place;
+      }
+    }
+  }
+
+  // The clique of a step adds parent sets of its new vertex, and parent sets with the new vertex of
+  // those after it; all others were in the clique it is attached to.
+  template <bool keep>
+  void visit(std::int32_t step) {
+    const std::int32_t* clique = members(step);
+    const std::int32_t* place = places(step);
+    const std::int32_t v = tree_->vertex[at(step)];
+    std::int32_t own = 0;
+    for (std::int32_t i = 0; i <= k_; ++i) own = clique[i] == v ? place[i] : own;
+    std::int32_t n_before = 0;
+    for (std::int32_t i = 0; i <= k_; ++i) {
+      before_[at(n_before)] = clique[i];
+      n_before += place[i] < own ? 1 : 0;
+    }
+    consider_subsets<keep>(v, n_before);
+    if (tree_->parent[at(step)] < 0 && step == 0) {
+      // The first clique also brings the sets among the root clique itself.
+      for (std::int32_t i = 0; i <= k_; ++i) {
+        if (clique[i] == v) continue;
+        consider_subsets<keep>(clique[i], collect(clique, place, place[i], v));
+      }
+    }
+    for (std::int32_t i = 0; i <= k_; ++i) {
+      if (place[i] > own) {
+        consider_with<keep>(clique[i], v, collect(clique, place, place[i], v));
+      }
+    }
+  }
+
+  // Fills before_ with the members placed before `limit`, without v; returns how many.
+  std::int32_t collect(const std::int32_t* clique, const std::int32_t* place, std::int32_t limit,
+                       std::int32_t v) {
+    std::int32_t count = 0;
+    for (std::int32_t i = 0; i <= k_; ++i) {
+      before_[at(count)] = clique[i];
+      count += place[i] < limit && clique[i] != v ? 1 : 0;
+    }
+    return count;
+  }
+
+  template <bool keep>
+  void offer(std::int32_t child, double score, std::initializer_list<std::int32_t> parents) {
+    if constexpr (keep) {
+      if (score > choices_[at(child)].score) choices_[at(child)] = {score, parents};
+    } else {
+      best_[at(child)] = std::max(best_[at(child)], score);
+    }
+  }
+
+  // Non-empty parent sets of `child` among the first n of before_.
+  template <bool keep>
+  void consider_subsets(std::int32_t child, std::int32_t n) {
+    if (!dense_) {
+      consider_slowly<keep>(child, -1, n);
+      return;
+    }
+    for (std::int32_t i = 0; i < n; ++i) {
+      const std::int32_t a = before_[at(i)];
+      offer<keep>(child, dense_->one(child, a), {a});
+      if (max_parents_ < 2) continue;
+      for (std::int32_t j = i + 1; j < n; ++j) {
+        const std::int32_t b = before_[at(j)];
+        offer<keep>(child, dense_->two(child, a, b), {a, b});
+        if (max_parents_ < 3) continue;
+        for (std::int32_t l = j + 1; l < n; ++l) {
+          const std::int32_t c = before_[at(l)];
+          offer<keep>(child, dense_->three(child, a, b, c), {a, b, c});
+        }
+      }
+    }
+  }
+
+  // Parent sets of `child` that consist of v and some of the first n of before_.
+  template <bool keep>
+  void consider_with(std::int32_t child, std::int32_t v, std::int32_t n) {
+    if (!dense_) {
+      consider_slowly<keep>(child, v, n);
+      return;
+    }
+    offer<keep>(child, dense_->one(child, v), {v});
+    if (max_parents_ < 2) return;
+    for (std::int32_t i = 0; i < n; ++i) {
+      const std::int32_t low = std::min(before_[at(i)], v);
+      const std::int32_t high = std::max(before_[at(i)], v);
+      offer<keep>(child, dense_->two(child, low, high), {low, high});
+      if (max_parents_ < 3) continue;
+      for (std::int32_t j = i + 1; j < n; ++j) {
+        const std::int32_t b = before_[at(j)];  // before_ ascends: low and b may be out of order
+        const std::int32_t top = std::max(high, b);
+        const std::int32_t middle = std::max(low, std::min(high, b));
+        offer<keep>(child, dense_->three(child, low, middle, top), {low, middle, top});
+      }
+    }
+  }
+
+  // The same for any kind of scores and any size: v is -1 or a member that every set has.
+  template <bool keep>
+  void consider_slowly(std::int32_t child, std::int32_t v, std::int32_t n) {
+    const ScoreIndex* index = scores_.index();
+    if (index) {
+      const auto offsets = index->variable_offsets();
+      const auto n_sets = static_cast<double>(offsets[at(child) + 1] - offsets[at(child)]);
+      if (subset_counts_[at(n)] > n_sets) {
+        walk_list<keep>(child, v, n, *index);
+        return;
+      }
+    }
+    family_.clear();
+    extend_family<keep>(child, v, 0, n, max_parents_ - (v >= 0 ? 1 : 0));
+  }
+
+  template <bool keep>
+  void extend_family(std::int32_t child, std::int32_t v, std::int32_t from, std::int32_t n,
+                     std::int32_t room) {
+    if (v >= 0 || !family_.empty()) {
+      sorted_ = family_;
+      if (v >= 0) sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), v), v);
+      take<keep>(child, scores_.score(child, sorted_), sorted_);
+    }
+    if (room == 0) return;
+    for (std::int32_t i = from; i < n; ++i) {
+      family_.push_back(before_[at(i)]);
+      extend_family<keep>(child, v, i + 1, n, room - 1);
+      family_.pop_back();
+    }
+  }
+
+  // Best first: the first set whose members are all allowed is the best of them.
+  template <bool keep>
+  void walk_list(std::int32_t child, std::int32_t v, std::int32_t n, const ScoreIndex& index) {
+    for (std::int32_t i = 0; i < n; ++i) inside_[at(before_[at(i)])] = 1;
+    if (v >= 0) inside_[at(v)] = 1;
+    const auto offsets = index.variable_offsets();
+    const double known = keep ? choices_[at(child)].score : best_[at(child)];
+    for (std::int64_t set = offsets[at(child)]; set < offsets[at(child) + 1]; ++set) {
+      const double score = index.scores()[static_cast<std::size_t>(set)];
+      if (score <= known) break;
+      const auto parents = index.parents(set);
+      if (std::all_of(parents.begin(), parents.end(),
+                      [&](std::int32_t p) { return inside_[at(p)] != 0; })) {
+        take<keep>(child, score, parents);
+        break;
+      }
+    }
+    for (std::int32_t i = 0; i < n; ++i) inside_[at(before_[at(i)])] = 0;
+    if (v >= 0) inside_[at(v)] = 0;
+  }
+
+  template <bool keep>
+  void take(std::int32_t child, double score, std::span<const std::int32_t> parents) {
+    if constexpr (keep) {
+      if (score > choices_[at(child)].score) {
+        choices_[at(child)] = {score, {parents.begin(), parents.end()}};
+      }
+    } else {
+      best_[at(child)] = std::max(best_[at(child)], score);
+    }
+  }
+
+  ScoreLookup& scores_;
+  const DenseScores* dense_;
+  int n_;
+  int k_;
+  int max_parents_;
+  std::vector<double> subset_counts_;
+  std::vector<double> empty_;
+  std::vector<double> best_;
+  std::vector<Choice> choices_;
+  std::vector<std::int32_t> members_;
+  std::vector<std::int32_t> places_;
+  std::vector<std::int32_t> order_;
+  std::vector<std::int32_t> before_;
+  std::vector<std::int32_t> family_;
+  std::vector<std::int32_t> sorted_;
+  std::vector<char> inside_;
+  const KTreeSteps* tree_ = nullptr;
+};
+
+class OrderEvaluatorFactory final : public KTreeEvaluatorFactory {
+ public:
+  OrderEvaluatorFactory(ScoreLookup& scores, int n, int k) : scores_(scores), n_(n), k_(k) {
+    const ScoreIndex* index = scores.index();
+    if (index && DenseScores::fits(n, scores.max_parents(), max_dense_bytes)) {
+      dense_.emplace(*index, scores.max_parents());
+    }
+  }
+  std::unique_ptr<KTreeEvaluator> make() const override {
+    return std::make_unique<OrderEvaluator>(scores_, dense_ ? &*dense_ : nullptr, n_, k_);
+  }
+
+ private:
+  ScoreLookup& scores_;
+  int n_;
+  int k_;
+  std::optional<DenseScores> dense_;
+};
+
+/// What the blocks of iterations add up to, in the order of the iterations.
+class Best {
+ public:
+  Best(double good_enough, Control& control) : good_enough_(good_enough), control_(control) {}
+
+  /// The best score of all blocks up to the first unfinished one: what cannot beat it is not news.
+  double known() const { return known_.load(std::memory_order_relaxed); }
+
+  void improve(double score, std::int64_t iteration, double seconds,
+               const std::function<void(SampleResult&)>& write) {
+    const std::lock_guard lock(mutex_);
+    news_.push_back({seconds, iteration, score});
+    if (score > result_.score || (score == result_.score && iteration < iteration_)) {
+      result_.score = score;
+      result_.found = true;
+      iteration_ = iteration;
+      write(result_);
+      control_.best.store(score, std::memory_order_relaxed);
+      if (score >= good_enough_) control_.enough = true;
+    }
+  }
+
+  void finish_block(std::int64_t block, double score) {
+    const std::lock_guard lock(mutex_);
+    finished_[block] = score;
+    for (auto next = finished_.begin(); next != finished_.end() && next->first == n_finished_;
+         next = finished_.erase(next)) {
+      known_.store(std::max(known(), next->second), std::memory_order_relaxed);
+      ++n_finished_;
+    }
+  }
+
+  SampleResult take(std::int64_t n_iterations) {
+    std::sort(news_.begin(), news_.end(), [](const Improvement& a, const Improvement& b) {
+      return a.iteration < b.iteration;
+    });
+    double best = minus_infinity;
+    double seconds = 0;
+    for (const Improvement& step : news_) {
+      seconds = std::max(seconds, step.seconds);
+      if (step.score > best) result_.trace.push_back({seconds, step.iteration, step.score});
+      best = std::max(best, step.score);
+    }
+    result_.n_iterations = n_iterations;
+    return std::move(result_);
+  }
+
+ private:
+  double good_enough_;
+  Control& control_;
+  std::mutex mutex_;
+  SampleResult result_{minus_infinity, {}, {}, {}, 0, false};
+  std::int64_t iteration_ = 0;
+  std::vector<Improvement> news_;
+  std::map<std::int64_t, double> finished_;
+  std::int64_t n_finished_ = 0;
+  std::atomic<double> known_{minus_infinity};
+};
+
+}  // namespace
+
+std::unique_ptr<KTreeEvaluatorFactory> order_evaluator(ScoreLookup& scores, int n, int k) {
+  return std::make_unique<OrderEvaluatorFactory>(scores, n, k);
+}
+
+KTreeSteps single_clique(int n) {
+  KTreeSteps tree;
+  tree.n = n;
+  tree.k = n - 1;
+  for (std::int32_t v = 0; v + 1 < n; ++v) tree.root.push_back(v);
+  tree.vertex = {n - 1};
+  tree.parent = {-1};
+  tree.dropped = {-1};
+  return tree;
+}
+
+SampleResult sample_ktrees(int n, int k, const KTreeEvaluatorFactory& factory, std::uint64_t seed,
+                           std::int64_t max_iterations, double good_enough, int n_jobs,
+                           Control& control) {
+  const auto start = Clock::now();
+  // Blocks short enough to share out evenly and long enough to cost nothing by themselves.
+  const std::int64_t block_size = std::clamp<std::int64_t>(200000 / (n * (k + 1)), 1, 1024);
+  const std::int64_t n_blocks = max_iterations < 0
+                                    ? std::numeric_limits<std::int64_t>::max()
+                                    : (max_iterations + block_size - 1) / block_size;
+  Best best(good_enough, control);
+  const bool one_clique = n == k + 1;
+
+  struct Worker {
+    std::unique_ptr<KTreeEvaluator> evaluator;
+    std::optional<DandelionDecoder> decoder;
+    DandelionCode code;
+    KTreeSteps tree;
+  };
+  for_each_unit(
+      n_blocks, n_jobs, control,
+      [&] {
+        Worker worker;
+        worker.evaluator = factory.make();
+        if (one_clique) {
+          worker.tree = single_clique(n);
+        } else {
+          worker.decoder.emplace(n, k);
+        }
+        return worker;
+      },
+      [&](std::int64_t block, Worker& worker) {
+        Random random(seed, static_cast<std::uint64_t>(block));
+        std::int64_t last = (block + 1) * block_size;
+        if (max_iterations >= 0) last = std::min(last, max_iterations);
+        double block_best = minus_infinity;
+        std::int64_t iteration = block * block_size;
+        for (; iteration < last; ++iteration) {
+          if ((iteration & 15) == 0 && control.expired()) break;
+          if (!one_clique) {
+            worker.decoder->sample(random, worker.code);
+            worker.decoder->decode(worker.code, worker.tree);
+          }
+          const double score = worker.evaluator->evaluate(worker.tree, random);
+          control.done.fetch_add(1, std::memory_order_relaxed);
+          if (score <= block_best || score <= best.known()) continue;
+          block_best = score;
+          const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+          best.improve(score, iteration, seconds, [&](SampleResult& result) {
+            result.parents = worker.evaluator->parents();
+            result.tree = worker.tree;
+          });
+        }
+        if (iteration == last) best.finish_block(block, block_best);
+      },
+      [](Worker&) {});
+  return best.take(control.done.load());
+}
+
+}  // namespace twbn

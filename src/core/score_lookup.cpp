@@ -1,0 +1,50 @@
+#include "score_lookup.h"
+
+namespace twbn {
+
+IndexLookup::IndexLookup(const ScoreIndex& index) : index_(index) {
+  for (std::size_t set = 0; set < index.scores().size(); ++set) {
+    max_parents_ = std::max(
+        max_parents_, static_cast<int>(index.parents(static_cast<std::int64_t>(set)).size()));
+  }
+}
+
+bool DenseScores::fits(int n, int max_parents, std::size_t max_bytes) {
+  if (max_parents > 3) return false;
+  const auto wide = static_cast<double>(n);
+  double stride = 1 + wide;
+  if (max_parents >= 2) stride += wide * (wide - 1) / 2;
+  if (max_parents >= 3) stride += wide * (wide - 1) * (wide - 2) / 6;
+  return stride * wide * sizeof(double) <= static_cast<double>(max_bytes);
+}
+
+DenseScores::DenseScores(const ScoreIndex& index, int max_parents) {
+  const auto n = static_cast<std::size_t>(index.n_variables());
+  const std::size_t n_pairs = max_parents >= 2 ? n * (n - 1) / 2 : 0;
+  const std::size_t n_triples = max_parents >= 3 && n >= 3 ? n * (n - 1) * (n - 2) / 6 : 0;
+  stride_ = 1 + n + n_pairs + n_triples;
+  pairs_.resize(n);
+  triples_.resize(n);
+  // The offset of pairs is part of pairs_; triples_ makes up for it.
+  for (std::size_t v = 0; v < n; ++v) {
+    pairs_[v] = 1 + n + v * (v - (v > 0)) / 2;
+    triples_[v] = n_pairs + (v >= 3 ? v * (v - 1) * (v - 2) / 6 : 0);
+  }
+  scores_.assign(stride_ * n, -std::numeric_limits<double>::infinity());
+  for (std::size_t child = 0; child < n; ++child) {
+    double* row = scores_.data() + child * stride_;
+    for (std::int64_t set = index.variable_offsets()[child];
+         set < index.variable_offsets()[child + 1]; ++set) {
+      const auto parents = index.parents(set);
+      std::size_t place = 0;
+      if (parents.size() == 1) place = 1 + static_cast<std::size_t>(parents[0]);
+      if (parents.size() >= 2) {
+        place = pairs_[static_cast<std::size_t>(parents[1])] + static_cast<std::size_t>(parents[0]);
+      }
+      if (parents.size() == 3) place += triples_[static_cast<std::size_t>(parents[2])];
+      row[place] = index.scores()[static_cast<std::size_t>(set)];
+    }
+  }
+}
+
+}  // namespace twbn
