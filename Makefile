@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 CORE := $(wildcard src/core/*.cpp src/core/*.h)
+MODULES := $(sort $(shell find src/twbn -name "*.py"))
 
-.PHONY: help demo test lint bench reproduce docs clean
+.PHONY: FORCE help demo test lint bench reproduce docs clean
 
 help:
 	@echo "make demo       learn from the built-in example"
@@ -29,7 +30,11 @@ $(BIN)/python:
 	@$(BIN)/python -m pip install -q "scikit-build-core>=0.11" "nanobind>=2.8" "cmake>=3.20" ninja
 	@touch $@
 
-.venv/built: .venv/tools pyproject.toml CMakeLists.txt $(CORE)
+# The installation knows the modules by name: it is stale when one comes, goes or moves.
+.venv/modules: .venv/tools FORCE
+	@echo "$(MODULES)" | cmp -s - $@ || echo "$(MODULES)" > $@
+
+.venv/built: .venv/tools .venv/modules pyproject.toml CMakeLists.txt $(CORE)
 	@echo "building twbn in .venv"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation \
 	  -C cmake.define.TWBN_DEVELOPMENT=ON -e ".[dev]"

@@ -1,14 +1,16 @@
 """Bayesian networks of bounded treewidth, learned from data, with proofs.
 
 The names below are in the order of the pipeline: a table, its local scores, the graphs in which
-results are proved.
+results are proved, and the searches.
 """
 
 from twbn.data import Discretize, Table, as_table, datasets, read_table
 from twbn.errors import TwbnError
 from twbn.graphs import (
     Dag,
+    DandelionCode,
     Graph,
+    KTree,
     TreeDecomposition,
     read_gr,
     read_td,
@@ -24,16 +26,28 @@ from twbn.scores import (
     read_jkl,
     write_jkl,
 )
+from twbn.search import (
+    METHODS,
+    SearchResult,
+    learn,
+    polish,
+    read_result,
+    write_result,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "METHODS",
     "Dag",
+    "DandelionCode",
     "Discretize",
     "Graph",
+    "KTree",
     "LazyScores",
     "LocalScores",
     "ScoreTable",
+    "SearchResult",
     "Table",
     "TreeDecomposition",
     "TwbnError",
@@ -41,12 +55,16 @@ __all__ = [
     "as_table",
     "compute_scores",
     "datasets",
+    "learn",
+    "polish",
     "read_gr",
     "read_jkl",
+    "read_result",
     "read_table",
     "read_td",
     "treewidth",
     "write_gr",
     "write_jkl",
+    "write_result",
     "write_td",
 ]

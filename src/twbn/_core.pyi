@@ -71,3 +71,59 @@ def greedy_elimination(
 def decide_treewidth(
     n: int, edges: NDArray[np.int32], k: int, max_bytes: int, time_limit: float | None
 ) -> tuple[str, list[list[int]], list[int]]: ...
+
+class ScoreLookup:
+    def n_variables(self) -> int: ...
+    def max_parents(self) -> int: ...
+
+class IndexLookup(ScoreLookup):
+    def __init__(self, index: ScoreIndex) -> None: ...
+
+class LazyLookup(ScoreLookup):
+    def __init__(
+        self,
+        cache: LazyScoreCache,
+        max_parents: NDArray[np.int32],
+        allowed: NDArray[np.uint8],
+        required: Sequence[Sequence[int]],
+    ) -> None: ...
+
+class CallableLookup(ScoreLookup):
+    def __init__(
+        self, function: Callable[[int, list[int]], float], n_variables: int, max_parents: int
+    ) -> None: ...
+
+Steps = tuple[list[int], list[int], list[int], list[int]]
+
+class SampledKTrees(TypedDict):
+    found: bool
+    score: float
+    parents: list[list[int]]
+    steps: Steps
+    trace: list[tuple[float, int, float]]
+    n_iterations: int
+    interrupted: bool
+    enough: bool
+
+def dandelion_sample(
+    n: int, k: int, seed: int, stream: int
+) -> tuple[list[int], list[int], list[int]]: ...
+def dandelion_decode(
+    n: int, k: int, q: Sequence[int], node: Sequence[int], label: Sequence[int]
+) -> Steps: ...
+def ktree_dp_bytes(n: int, k: int) -> float: ...
+def optimize_ktree(
+    scores: ScoreLookup, n: int, k: int, steps: Steps
+) -> tuple[float, list[list[int]]]: ...
+def sample_ktrees(
+    scores: ScoreLookup,
+    n: int,
+    k: int,
+    exact: bool,
+    seed: int,
+    max_iterations: int,
+    good_enough: float,
+    n_jobs: int,
+    time_limit: float | None,
+    on_progress: Callable[[float, int, float], None] | None,
+) -> SampledKTrees: ...

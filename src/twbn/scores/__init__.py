@@ -4,8 +4,8 @@ from twbn.scores.compute import Estimate, compute_scores, estimate
 from twbn.scores.formats import read_jkl, write_jkl
 from twbn.scores.kinds import SCORES
 from twbn.scores.lazy import LazyScores
-from twbn.scores.protocol import LocalScores
-from twbn.scores.score_table import ScoreTable, ScoringInfo
+from twbn.scores.protocol import LocalScores, ScoringInfo
+from twbn.scores.score_table import ScoreTable
 
 __all__ = [
     "SCORES",

@@ -15,14 +15,15 @@ import numpy as np
 from twbn import _core
 from twbn.data.convert import as_table
 from twbn.errors import MemoryLimitError, OptionError
-from twbn.scores.kinds import ScoreOption, checked_score, score_label, scored_data
+from twbn.scores.kinds import ScoreOption, checked_score, score_name, scored_data
+from twbn.scores.protocol import ScoringInfo
 from twbn.scores.rules import ParentRules, make_rules
-from twbn.scores.score_table import ScoreTable, ScoringInfo
+from twbn.scores.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from twbn.data.table import Table
 
-__all__ = ["Estimate", "compute_scores", "estimate", "n_workers"]
+__all__ = ["Estimate", "compute_scores", "default_memory_limit", "estimate", "n_workers"]
 
 #: Called with (sets done, sets in all).
 Progress = Callable[[int, int], None]
@@ -127,14 +128,13 @@ def compute_scores(
     _check_limits(budget, time_limit, memory_limit)
     jobs = n_workers(n_jobs)
     start = time.perf_counter()
-    label = score_label(score, ess)
-    gib = memory_limit if memory_limit is not None else _default_memory()
+    gib = memory_limit if memory_limit is not None else default_memory_limit()
     n_bytes = min(int(gib * 2**30), 2**62)
     if callable(score):
         table.require_complete("scoring")
-        return _score_with_function(table, score, rules, label, prune, time_limit, on_progress)
+        return _score_with_function(table, score, rules, prune, time_limit, on_progress)
     if budget is None:
-        n_terms = len(set(table.n_states.tolist())) if score == "k2" else 1
+        n_terms = len(set(table.n_states.tolist())) if score_name(score) == "k2" else 1
         needed = _refuse_too_large(table.n_variables, rules, prune, n_terms, n_bytes)
         workspace = estimate(table.n_variables, int(rules.max_parents.max()), n_terms=n_terms)
         total, n_bytes = needed.n_sets, n_bytes - workspace.n_bytes
@@ -162,8 +162,10 @@ def compute_scores(
         raise OptionError(msg)
     if on_progress is not None:
         on_progress(total, total)
+    name = score_name(score)
     info = ScoringInfo(
-        label,
+        name,
+        float(ess) if name == "bdeu" else None,
         _status(found, int(rules.max_parents.max()), budget),
         found["complete_size"],
         found["n_scored"],
@@ -222,7 +224,8 @@ def _check_limits(budget: int | None, time_limit: float | None, memory_limit: fl
             raise OptionError(msg)
 
 
-def _default_memory() -> float:
+def default_memory_limit() -> float:
+    """Return half of the machine's memory, in GiB."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**31
     except (AttributeError, ValueError, OSError):
@@ -254,7 +257,6 @@ def _score_with_function(
     table: Table,
     score: Callable[[Table, int, tuple[int, ...]], float],
     rules: ParentRules,
-    label: str,
     prune: bool,
     time_limit: float | None,
     on_progress: Progress | None,
@@ -298,5 +300,6 @@ def _score_with_function(
                 if wanted and (not prune or value > limit):
                     kept[child][parents] = value
                 best[child][parents] = max(limit, value if wanted else -np.inf)
-    info = ScoringInfo(label, status, complete_size, n_scored, 0, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    info = ScoringInfo(score_name(score), None, status, complete_size, n_scored, 0, seconds)
     return ScoreTable.from_sets(table.names, kept, info)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twbn.errors import DataError, FileFormatError, OptionError
-from twbn.scores.score_table import ScoreTable, ScoringInfo
+from twbn.scores.protocol import ScoringInfo
+from twbn.scores.score_table import ScoreTable
 
 if TYPE_CHECKING:
     import os
@@ -80,7 +81,7 @@ def write_jkl(
     partial = path.with_name(path.name + ".part")  # a killed run leaves no half file behind
     with partial.open("w", encoding="utf-8") as file:
         if comments:
-            file.write(f"# Score function: {scores.info.score}\n")
+            file.write(f"# Score function: {scores.info.label}\n")
             file.write(
                 f"# Variables: {' '.join(name.replace(' ', '_') for name in scores.names)}\n"
             )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from twbn.data.table import Table
 
-__all__ = ["SCORES", "ScoreOption", "checked_score", "score_label", "scored_data"]
+__all__ = ["SCORES", "ScoreOption", "checked_score", "score_name", "scored_data"]
 
 #: Score functions by name, with what they are.
 SCORES = {
@@ -44,12 +44,11 @@ def checked_score(score: ScoreOption, ess: float) -> None:
         raise OptionError(msg)
 
 
-def score_label(score: ScoreOption, ess: float) -> str:
-    """Return a name for tables and files, such as ``bdeu, ess 1``."""
+def score_name(score: ScoreOption) -> str:
+    """Return the name of a score, ``mdl`` as ``bic``."""
     if callable(score):
         return getattr(score, "__name__", "function")
-    name = ALIASES.get(score, score)
-    return f"bdeu, ess {ess:g}" if name == "bdeu" else name
+    return ALIASES.get(score, score)
 
 
 def scored_data(table: Table, score: str, ess: float) -> _core.ScoredData:
@@ -63,6 +62,4 @@ def scored_data(table: Table, score: str, ess: float) -> _core.ScoredData:
         )
         raise DataError(msg)
     codes = np.ascontiguousarray(table.codes.T)
-    return _core.ScoredData(
-        codes, table.n_states, table.weights, ALIASES.get(score, score), float(ess)
-    )
+    return _core.ScoredData(codes, table.n_states, table.weights, score_name(score), float(ess))

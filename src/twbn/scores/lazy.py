@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from twbn import _core
 from twbn.data.convert import as_table
 from twbn.errors import OptionError
-from twbn.scores.kinds import ScoreOption, checked_score, scored_data
-from twbn.scores.protocol import checked_family, total_score
+from twbn.scores.kinds import ScoreOption, checked_score, score_name, scored_data
+from twbn.scores.protocol import ScoringInfo, checked_family, total_score
 from twbn.scores.rules import make_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from twbn.scores.protocol import HasParents, ParentLists
 
@@ -56,6 +59,8 @@ class LazyScores:
             msg = f"memory_limit must be positive (GiB), got {memory_limit}"
             raise OptionError(msg)
         self.names = table.names
+        name = score_name(score)
+        self.info = ScoringInfo(name, float(ess) if name == "bdeu" else None, status="lazy")
         self.rules = make_rules(
             table.names,
             max_parents=max_parents,
@@ -72,6 +77,28 @@ class LazyScores:
             )
         else:
             self._cache = _core.LazyScoreCache(scored_data(table, score, ess), max_sets)
+
+    @cached_property
+    def lookup(self) -> _core.ScoreLookup:
+        """The scores as the compiled searches ask for them."""
+        if isinstance(self._cache, _CallableCache):
+            return _core.CallableLookup(self.local, self.n_variables, self.max_parents)
+        required = [list(parents) for parents in self.rules.required]
+        return _core.LazyLookup(self._cache, self.rules.max_parents, self.rules.allowed, required)
+
+    def single_parents(self) -> NDArray[np.float64]:
+        """Return the scores of all sets of one parent, as a matrix [child, parent]."""
+        n = self.n_variables
+        matrix = np.full((n, n), -np.inf)
+        for child in range(n):
+            for parent in range(n):
+                if parent != child:
+                    matrix[child, parent] = self.local(child, (parent,))
+        return matrix
+
+    def upper_bound(self) -> float:
+        """Return zero for scores that are log-probabilities at most, infinity for a function."""
+        return float("inf") if isinstance(self._cache, _CallableCache) else 0.0
 
     @property
     def n_variables(self) -> int:

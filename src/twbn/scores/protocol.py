@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from twbn.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from twbn import _core
 
 __all__ = [
     "HasParents",
     "LocalScores",
     "ParentLists",
+    "ScoringInfo",
     "checked_family",
     "parent_lists",
     "total_score",
 ]
 
 ParentLists: TypeAlias = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class ScoringInfo:
+    """Which score a table holds, and how it came about."""
+
+    score: str = "unknown"  # bdeu, bic, …, or the name of a function or file
+    ess: float | None = None  # equivalent sample size, for BDeu
+    status: str = "complete"  # or time_limit, interrupted, memory_limit, budget, lazy
+    complete_size: int | None = None  # all parent sets up to this size were considered
+    n_scored: int = 0
+    n_skipped: int = 0  # ruled out by a bound, unscored
+    seconds: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """The score for a reader, such as ``bdeu, ess 1``."""
+        return self.score if self.ess is None else f"{self.score}, ess {self.ess:g}"
 
 
 class HasParents(Protocol):
@@ -45,6 +71,24 @@ class LocalScores(Protocol):
     @property
     def max_parents(self) -> int:
         """Size of the largest parent set."""
+        ...
+
+    @property
+    def info(self) -> ScoringInfo:
+        """Which score these are, and how they came about."""
+        ...
+
+    @property
+    def lookup(self) -> _core.ScoreLookup:
+        """The scores as the compiled searches ask for them."""
+        ...
+
+    def single_parents(self) -> NDArray[np.float64]:
+        """Return the scores of all sets of one parent, as a matrix [child, parent]."""
+        ...
+
+    def upper_bound(self) -> float:
+        """Return a number that no network's score exceeds."""
         ...
 
     def local(self, child: int, parents: Sequence[int]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from twbn import _core
 from twbn.errors import DataError
-from twbn.scores.protocol import checked_family, total_score
+from twbn.scores.protocol import ScoringInfo, checked_family, total_score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,19 +19,7 @@ if TYPE_CHECKING:
 
     from twbn.scores.protocol import HasParents, ParentLists
 
-__all__ = ["ScoreTable", "ScoringInfo"]
-
-
-@dataclass(frozen=True)
-class ScoringInfo:
-    """How a score table came about."""
-
-    score: str = "unknown"
-    status: str = "complete"  # or time_limit, interrupted, memory_limit, budget
-    complete_size: int | None = None  # all parent sets up to this size were considered
-    n_scored: int = 0
-    n_skipped: int = 0  # ruled out by a bound, unscored
-    seconds: float = 0.0
+__all__ = ["ScoreTable"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,19 +46,19 @@ class ScoreTable:
     scores: NDArray[np.float64]
     set_offsets: NDArray[np.int64]
     parents: NDArray[np.int32]
-    info: ScoringInfo = ScoringInfo()
+    info: ScoringInfo = field(default_factory=ScoringInfo)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
-        for field, kind in (
+        for name, kind in (
             ("variable_offsets", np.int64),
             ("scores", np.float64),
             ("set_offsets", np.int64),
             ("parents", np.int32),
         ):
-            array = np.ascontiguousarray(getattr(self, field), dtype=kind)
+            array = np.ascontiguousarray(getattr(self, name), dtype=kind)
             array.setflags(write=False)
-            object.__setattr__(self, field, array)
+            object.__setattr__(self, name, array)
         self._check()
 
     @classmethod
@@ -147,13 +135,31 @@ class ScoreTable:
         self._require_sets()
         return self.scores[self.variable_offsets[:-1]]
 
+    @cached_property
+    def lookup(self) -> _core.ScoreLookup:
+        """The scores as the compiled searches ask for them."""
+        return _core.IndexLookup(self.index)
+
+    def single_parents(self) -> NDArray[np.float64]:
+        """Return the scores of all sets of one parent, as a matrix [child, parent]."""
+        n = self.n_variables
+        matrix = np.full((n, n), -np.inf)
+        single = np.flatnonzero(np.diff(self.set_offsets) == 1)
+        child = np.searchsorted(self.variable_offsets, single, "right") - 1
+        matrix[child, self.parents[self.set_offsets[single]]] = self.scores[single]
+        return matrix
+
+    def upper_bound(self) -> float:
+        """Return the sum of the best local scores, which no network exceeds."""
+        return float(self.best().sum())
+
     def statistics(self) -> dict[str, Any]:
         """Return counts by variable and by size, and the range of network scores."""
         sizes = np.diff(self.set_offsets)
         counts = np.diff(self.variable_offsets)
         empty = [self.local(v, ()) for v in range(self.n_variables)]
         return {
-            "score": self.info.score,
+            "score": self.info.label,
             "status": self.info.status,
             "n_variables": self.n_variables,
             "n_sets": self.n_sets,
@@ -179,7 +185,7 @@ class ScoreTable:
         )
 
     def __repr__(self) -> str:
-        return f"ScoreTable({self.info.score}, {self.n_variables} variables, {self.n_sets} sets)"
+        return f"ScoreTable({self.info.label}, {self.n_variables} variables, {self.n_sets} sets)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The hash refers to this process's memory; it is built anew where it is needed.

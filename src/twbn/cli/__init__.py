@@ -1,0 +1,65 @@
+"""The command line: one small function per command, no logic of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import twbn
+from twbn.cli import graphs, learn, tables
+from twbn.cli.shared import complain
+from twbn.errors import OptionError, TwbnError
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    help="Learn Bayesian networks of bounded treewidth, with proofs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command()(tables.info)
+app.command()(tables.score)
+app.command()(learn.learn)
+app.command()(learn.verify)
+app.command()(graphs.treewidth)
+app.add_typer(graphs.ktree)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Handle what comes before a command."""
+    if version:
+        print(twbn.__version__)
+        raise typer.Exit
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code: 0 done, 1 not possible, 2 wrong usage."""
+    try:
+        code = app(list(arguments), standalone_mode=False)
+    except (typer.Exit, SystemExit) as stop:
+        return int(getattr(stop, "exit_code", getattr(stop, "code", 0)) or 0)
+    except OptionError as error:
+        return complain(str(error), 2)
+    except TwbnError as error:
+        return complain(str(error), 1)
+    except (typer.Abort, KeyboardInterrupt):
+        return complain("interrupted", 1)
+    except BrokenPipeError:  # the reader of our output has gone, which is its right
+        sys.stdout = None
+        return 0
+    except OSError as error:
+        named = error.filename and error.strerror
+        return complain(f"{error.filename}: {error.strerror}" if named else str(error), 1)
+    except Exception as error:
+        if hasattr(error, "format_message"):  # click's own: unknown option, missing argument
+            return complain(error.format_message(), 2)
+        raise
+    return int(code or 0)

@@ -1,0 +1,157 @@
+"""Commands that learn networks and check them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.status import Status
+
+import twbn
+from twbn.cli.options import (
+    AsJson,
+    BinCount,
+    Cut,
+    Delimiter,
+    Drop,
+    Ess,
+    Header,
+    Jobs,
+    MaxParents,
+    Missing,
+    Out,
+    Score,
+    Seed,
+    TimeLimit,
+    Weights,
+)
+from twbn.cli.shared import (
+    check_target,
+    data_options,
+    err,
+    escape,
+    out,
+    print_json,
+    read_data,
+)
+from twbn.search import METHODS, polish, read_result, result_document, write_result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from twbn.search.options import Progress
+
+__all__ = ["learn", "verify"]
+
+Source = Annotated[Path, typer.Argument(help="Table, or scores (.jkl).", metavar="DATA|SCORES.jkl")]
+
+
+def learn(
+    source: Source,
+    treewidth: Annotated[int, typer.Option("-k", "--treewidth", help="The bound.")] = 4,
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "sample",
+    kind: Score = "bdeu",
+    ess: Ess = 1.0,
+    max_parents: MaxParents = 3,
+    time_limit: TimeLimit = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="Budget in iterations: the same answer everywhere.")
+    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    with_polish: Annotated[
+        bool, typer.Option("--polish", help="Search the final decomposition exactly.")
+    ] = False,
+    out_file: Out = None,
+    as_json: AsJson = False,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    discretize: Cut = "median",
+    bins: BinCount = 4,
+    drop: Drop = None,
+    weights: Weights = None,
+    missing: Missing = None,
+) -> None:
+    """Learn a network of bounded treewidth; -o writes it with its proof (JSON)."""
+    check_target(out_file)
+    options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
+    data: twbn.ScoreTable | twbn.Table
+    if source.suffix == ".jkl":
+        options, data = {}, twbn.read_jkl(source)
+    else:
+        data = read_data(source, options)
+    with _status(quiet=as_json) as report:
+        result = twbn.learn(
+            data, treewidth=treewidth, method=method, score=kind, ess=ess,
+            max_parents=max_parents, time_limit=time_limit, max_iterations=iterations, seed=seed,
+            n_jobs=jobs, on_progress=report,
+        )  # fmt: skip
+    if with_polish:
+        scores: twbn.LocalScores = (
+            data
+            if isinstance(data, twbn.ScoreTable)
+            else twbn.LazyScores(data, score=kind, ess=ess, max_parents=max_parents)
+        )
+        result = polish(result, scores)
+    if out_file is not None:
+        write_result(result, out_file, options)
+    if as_json:
+        print_json(result_document(result, options))
+        return
+    for note in result.notes:
+        out.print(f"note: {escape(note)}")
+    bound = f", at most {result.gap:.2%} below the best" if result.gap < 1e6 else ""
+    out.print(f"score {result.score:.4f} ({result.status.replace('_', ' ')}{bound})")
+    out.print(
+        f"treewidth {result.treewidth}, proved by {len(result.decomposition.bags)} bags; "
+        f"{len(result.dag.arcs)} arcs among {len(result.names)} variables"
+    )
+    out.print(
+        f"{result.method}: {result.n_iterations:,} iterations in {result.seconds:.1f} s, "
+        f"seed {result.seed}"
+    )
+    if out_file is not None:
+        out.print(f"written to {escape(str(out_file))}")
+
+
+def verify(
+    result: Annotated[Path, typer.Argument(help="Result file (JSON).", metavar="RESULT")],
+    data: Annotated[Path, typer.Option("--data", help="Table or scores (.jkl).", metavar="DATA")],
+    as_json: AsJson = False,
+) -> None:
+    """Check a result file from the data alone: arcs, score, decomposition, width."""
+    claimed = read_result(result)
+    if data.suffix == ".jkl":
+        scores: twbn.LocalScores = twbn.read_jkl(data)
+    else:
+        table = read_data(data, dict(claimed.data_options))
+        scores = twbn.LazyScores(
+            table, score=claimed.score_name, ess=claimed.ess or 1.0, max_parents=None
+        )
+    problems = claimed.verify(scores)
+    if as_json:
+        print_json({"verified": not problems, "problems": problems})
+    elif problems:
+        for problem in problems:
+            err.print(f"[bold red]wrong:[/] {escape(problem)}")
+    else:
+        out.print(
+            f"verified: score {claimed.score:.4f}, treewidth {claimed.treewidth} "
+            f"(bound {claimed.treewidth_bound})"
+        )
+    if problems:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _status(*, quiet: bool) -> Iterator[Progress | None]:
+    """Show time, iterations and best score on a terminal; nothing in a pipe."""
+    if quiet or not err.is_terminal:
+        yield None
+        return
+    with Status("scoring parent sets", console=err) as status:
+        yield lambda seconds, iterations, best: status.update(
+            f"{seconds:6.1f} s   {iterations:,} iterations   best score {best:.4f}"
+        )

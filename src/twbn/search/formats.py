@@ -1,0 +1,187 @@
+"""Result files: a network, its score and its proof as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from twbn.errors import FileFormatError, GraphError, OptionError
+from twbn.graphs.dag import Dag
+from twbn.graphs.decomposition import TreeDecomposition
+from twbn.search.result import TOLERANCE, SearchResult, VerificationError, check_network
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from twbn.scores.protocol import LocalScores
+
+__all__ = ["ResultFile", "read_result", "result_document", "write_result"]
+
+FORMAT, VERSION = "twbn-result", 1
+
+
+def result_document(
+    result: SearchResult, data_options: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return a result as plain values; variables by name, an unknown bound as None.
+
+    `data_options` says how the data were read, so that they can be read alike to verify it.
+    """
+    names = result.names
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "method": result.method,
+        "status": result.status,
+        "score": result.score,
+        "bound": _finite(result.bound),
+        "gap": _finite(result.gap),
+        "treewidth": result.treewidth,
+        "treewidth_bound": result.treewidth_bound,
+        "n_variables": len(names),
+        "iterations": result.n_iterations,
+        "seconds": result.seconds,
+        "seed": result.seed,
+        "scoring": {"score": result.score_name, "ess": result.ess},
+        "data_options": dict(data_options or {}),
+        "notes": list(result.notes),
+        "names": list(names),
+        "parents": result.parents,
+        "decomposition": {
+            "bags": [[names[v] for v in sorted(bag)] for bag in result.decomposition.bags],
+            "edges": [list(edge) for edge in result.decomposition.edges],
+        },
+        "trace": [{**point._asdict(), "bound": _finite(point.bound)} for point in result.trace],
+    }
+
+
+def write_result(
+    result: SearchResult,
+    path: str | os.PathLike[str],
+    data_options: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a result as JSON; a killed run leaves no half file behind."""
+    path = Path(path)
+    partial = path.with_name(path.name + ".part")
+    text = json.dumps(result_document(result, data_options), ensure_ascii=False, indent=1)
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+@dataclass(frozen=True)
+class ResultFile:
+    """What a result file claims. `verify` finds out whether it is true."""
+
+    names: tuple[str, ...]
+    parents: Mapping[str, list[str]]
+    bags: tuple[tuple[str, ...], ...]
+    tree_edges: tuple[tuple[int, int], ...]
+    score: float
+    treewidth_bound: int
+    treewidth: int
+    score_name: str
+    ess: float | None
+    data_options: Mapping[str, Any]
+
+    def dag(self) -> Dag:
+        """Return the network; raises VerificationError if the file's arcs are no DAG."""
+        position = self._positions()
+        try:
+            return Dag(tuple(tuple(position[p] for p in self.parents[name]) for name in self.names))
+        except KeyError as error:
+            msg = f"parents: {error.args[0]!r} is not among the names, or has no entry"
+            raise VerificationError(msg) from None
+        except GraphError as error:
+            raise VerificationError(self._with_names(str(error))) from None
+
+    def decomposition(self) -> TreeDecomposition:
+        """Return the decomposition; raises VerificationError if it is no tree of bags."""
+        position = self._positions()
+        try:
+            bags = tuple(frozenset(position[v] for v in bag) for bag in self.bags)
+            return TreeDecomposition(bags, self.tree_edges)
+        except KeyError as error:
+            msg = f"decomposition: {error.args[0]!r} is not among the names"
+            raise VerificationError(msg) from None
+        except GraphError as error:
+            msg = f"decomposition: {error}"
+            raise VerificationError(msg) from None
+
+    def verify(self, scores: LocalScores) -> list[str]:
+        """Return what is wrong with the file, judged by `scores` alone; nothing if it is right."""
+        if tuple(scores.names) != self.names:
+            unknown = [name for name in self.names if name not in scores.names]
+            detail = f"{unknown[0]!r} is not in the data" if unknown else "their order differs"
+            return [f"the variables are not those of the data: {detail}"]
+        try:
+            dag, decomposition = self.dag(), self.decomposition()
+            score = check_network(dag, decomposition, self.treewidth_bound, scores)
+        except VerificationError as error:
+            return [self._with_names(str(error))]
+        problems = []
+        if not math.isclose(score, self.score, rel_tol=TOLERANCE, abs_tol=1e-6):
+            problems.append(f"the score is {score:.6f}, the file says {self.score:.6f}")
+        if max(decomposition.width, 0) != self.treewidth:
+            problems.append(
+                f"the decomposition has width {decomposition.width}, the file says {self.treewidth}"
+            )
+        return problems
+
+    def _positions(self) -> dict[str, int]:
+        return {name: v for v, name in enumerate(self.names)}
+
+    def _with_names(self, message: str) -> str:
+        """Add what the numbers in a graph's message stand for."""
+        import re
+
+        used = {int(token) for token in re.findall(r"\b\d+\b", message)}
+        known = [f"{v} is {self.names[v]}" for v in sorted(used) if v < len(self.names)]
+        return (
+            f"{message} ({', '.join(known)})" if known and "vert" in message + "cycle" else message
+        )
+
+
+def read_result(path: str | os.PathLike[str]) -> ResultFile:
+    """Return what a result file claims, unverified; FileFormatError if it is no result file."""
+    path = Path(path)
+    if not path.is_file():
+        msg = f"{path}: no such file"
+        raise FileFormatError(msg)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        msg = f"{path}: not a JSON file ({error})"
+        raise FileFormatError(msg) from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        msg = f"{path}: not a result file of twbn (its format is not {FORMAT!r})"
+        raise FileFormatError(msg)
+    if document.get("version") != VERSION:
+        msg = f"{path}: version {document.get('version')!r} is not known, expected {VERSION}"
+        raise FileFormatError(msg)
+    try:
+        return ResultFile(
+            tuple(map(str, document["names"])),
+            {str(k): [str(p) for p in ps] for k, ps in document["parents"].items()},
+            tuple(tuple(map(str, bag)) for bag in document["decomposition"]["bags"]),
+            tuple((int(a), int(b)) for a, b in document["decomposition"]["edges"]),
+            float(document["score"]),
+            int(document["treewidth_bound"]),
+            int(document["treewidth"]),
+            str(document["scoring"]["score"]),
+            None if document["scoring"]["ess"] is None else float(document["scoring"]["ess"]),
+            dict(document["data_options"]),
+        )
+    except KeyError as error:
+        msg = f"{path}: the entry {error.args[0]!r} is missing"
+        raise FileFormatError(msg) from None
+    except (TypeError, ValueError, AttributeError, OptionError) as error:
+        msg = f"{path}: an entry is not what it should be ({error})"
+        raise FileFormatError(msg) from None
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,122 @@
+"""The searches by name, and the one call that runs them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+from twbn.errors import OptionError
+from twbn.scores.compute import compute_scores
+from twbn.scores.protocol import LocalScores
+from twbn.search.options import DEFAULT_TIME_LIMIT
+from twbn.search.sample import sample, sample_exact
+from twbn.search.tree import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from twbn.scores.kinds import ScoreOption
+    from twbn.search.options import Progress, Start
+    from twbn.search.result import SearchResult
+
+__all__ = ["METHODS", "Method", "learn"]
+
+
+class Method(Protocol):
+    """The one signature of every search."""
+
+    def __call__(
+        self,
+        scores: LocalScores,
+        *,
+        treewidth: int,
+        time_limit: float | None = None,
+        max_iterations: int | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        start: Start | None = None,
+        on_progress: Progress | None = None,
+    ) -> SearchResult:
+        """Return the best network found."""
+        ...
+
+
+#: Every search by its name.
+METHODS: Mapping[str, Method] = {
+    "sample": sample,
+    "sample-exact": sample_exact,
+    "tree": tree,
+}
+
+
+def learn(
+    source: Any,
+    *,
+    treewidth: int = 4,
+    method: str = "sample",
+    score: ScoreOption = "bdeu",
+    ess: float = 1.0,
+    max_parents: int | Mapping[str, int] | None = 3,
+    time_limit: float | None = None,
+    max_iterations: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    start: Start | None = None,
+    on_progress: Progress | None = None,
+) -> SearchResult:
+    """Learn a network of bounded treewidth; return it with its proof.
+
+    Parameters
+    ----------
+    source
+        Scores (a `ScoreTable` or `LazyScores`), or data: anything `as_table` takes.
+    treewidth
+        The bound. At or above the number of variables less one it does not bind.
+    method
+        A name in `METHODS`: ``"sample"`` (k-trees and orders at random, Version 2 of the paper),
+        ``"sample-exact"`` (k-trees at random, each searched exactly, Version 1), ``"tree"``
+        (treewidth one, optimal).
+    score, ess, max_parents
+        How to score data; see `compute_scores`. Not used when `source` holds scores.
+    time_limit
+        Seconds for the whole job, scoring included. 10 when `max_iterations` is not given either.
+    max_iterations
+        A budget in iterations gives the same answer on every machine and with any `n_jobs`.
+    seed
+        Of the random numbers.
+    n_jobs
+        Threads; None is one, -1 one per core.
+    start
+        A `Dag` or an earlier result within the bound; what is returned is no worse.
+    on_progress
+        Called now and then with (seconds, iterations, best score).
+
+    Examples
+    --------
+    >>> import twbn
+    >>> rows = {"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [0, 0, 1, 1] * 9}
+    >>> result = learn(rows, treewidth=1, max_iterations=100)
+    >>> result.treewidth, sorted(map(len, result.dag.parents))
+    (1, [0, 0, 1])
+    """
+    begun = time.perf_counter()
+    if method not in METHODS:
+        msg = f"unknown method {method!r}; expected one of {', '.join(METHODS)}"
+        raise OptionError(msg)
+    if time_limit is None and max_iterations is None:
+        time_limit = DEFAULT_TIME_LIMIT
+    if isinstance(source, LocalScores):
+        scores = source
+    else:
+        scores = compute_scores(
+            source, score=score, ess=ess, max_parents=max_parents, n_jobs=n_jobs,
+            time_limit=time_limit,
+        )  # fmt: skip
+        if scores.info.status == "interrupted":
+            raise KeyboardInterrupt
+        if time_limit is not None:
+            time_limit = max(time_limit - (time.perf_counter() - begun), 0.01)
+    return METHODS[method](
+        scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
+        seed=seed, n_jobs=n_jobs, start=start, on_progress=on_progress,
+    )  # fmt: skip

@@ -1,0 +1,130 @@
+"""What every search takes: checked once, in one place."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twbn.errors import OptionError
+from twbn.graphs.dag import Dag
+from twbn.graphs.treewidth import treewidth as exact_treewidth
+from twbn.scores.compute import n_workers
+from twbn.search.result import SearchResult
+
+if TYPE_CHECKING:
+    from twbn.graphs.decomposition import TreeDecomposition
+    from twbn.scores.protocol import LocalScores
+
+__all__ = ["Progress", "SearchOptions", "Start"]
+
+#: Called with (seconds, iterations, best score).
+Progress = Callable[[float, int, float], None]
+Start = Dag | SearchResult
+
+#: Seconds that a search takes when it is given neither a time nor a number of iterations.
+DEFAULT_TIME_LIMIT = 10.0
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """The checked options of one run. `k` is the bound that matters: at most n - 1."""
+
+    n: int
+    k: int
+    treewidth: int
+    time_limit: float | None
+    max_iterations: int | None
+    seed: int
+    n_jobs: int
+    start: tuple[Dag, TreeDecomposition] | None
+    started: float
+    notes: tuple[str, ...]
+
+    @classmethod
+    def check(
+        cls,
+        scores: LocalScores,
+        *,
+        treewidth: int,
+        time_limit: float | None,
+        max_iterations: int | None,
+        seed: int,
+        n_jobs: int | None,
+        start: Start | None,
+    ) -> SearchOptions:
+        """Return the options, or raise OptionError naming the one at fault."""
+        n = scores.n_variables
+        _whole("treewidth", treewidth, least=1)
+        _whole("seed", seed, least=0, most=2**63 - 1)
+        if max_iterations is not None:
+            _whole("max_iterations", max_iterations, least=1, most=2**62)
+        if time_limit is not None and not (
+            isinstance(time_limit, int | float | np.number)
+            and time_limit > 0
+            and math.isfinite(time_limit)
+        ):
+            msg = f"time_limit must be a positive number of seconds, got {time_limit!r}"
+            raise OptionError(msg)
+        if time_limit is None and max_iterations is None:
+            time_limit = DEFAULT_TIME_LIMIT
+        notes = []
+        if treewidth >= n > 1:
+            notes.append(f"treewidth {treewidth} does not bind {n} variables: {n - 1} is no bound")
+        return cls(
+            n,
+            max(min(treewidth, n - 1), 0),
+            int(treewidth),
+            None if time_limit is None else float(time_limit),
+            max_iterations,
+            int(seed),
+            n_workers(n_jobs),
+            None if start is None else _checked_start(start, scores, treewidth),
+            time.perf_counter(),
+            tuple(notes),
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return time.perf_counter() - self.started
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until the time limit, or None."""
+        return None if self.time_limit is None else max(self.time_limit - self.seconds, 0.001)
+
+
+def _checked_start(
+    start: Start, scores: LocalScores, treewidth: int
+) -> tuple[Dag, TreeDecomposition]:
+    dag = start.dag if isinstance(start, SearchResult) else start
+    if not isinstance(dag, Dag):
+        msg = f"start must be a Dag or a SearchResult, got {type(start).__name__}"
+        raise OptionError(msg)
+    if dag.n_vertices != scores.n_variables:
+        msg = f"start has {dag.n_vertices} variables, the scores have {scores.n_variables}"
+        raise OptionError(msg)
+    if scores.total(dag) == -math.inf:
+        msg = "start has a parent set that is not in the scores"
+        raise OptionError(msg)
+    if isinstance(start, SearchResult):
+        proof, width = start.decomposition, start.treewidth
+    else:
+        found = exact_treewidth(dag.moral_graph(), time_limit=10.0)
+        proof, width = found.decomposition, found.upper
+    if width > treewidth:
+        msg = f"start has treewidth {width}, the bound is {treewidth}"
+        raise OptionError(msg)
+    return dag, proof
+
+
+def _whole(name: str, value: object, *, least: int, most: float = math.inf) -> None:
+    good = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not good or not least <= value <= most:  # type: ignore[operator]
+        msg = f"{name} must be a whole number, {least} or more, got {value!r}"
+        raise OptionError(msg)
