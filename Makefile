@@ -11,7 +11,7 @@ help:
 	@echo "make test       run the tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
-	@echo "make reproduce  recompute scores that the paper prints"
+	@echo "make reproduce  rerun what is in of the paper: scores, sampling"
 	@echo "make docs       check that every example in the documentation runs"
 	@echo "make clean      remove .venv and the build"
 
@@ -58,9 +58,11 @@ lint: .venv/built
 bench: .venv/peers
 	$(BIN)/python benchmarks/bench_scores.py
 	$(BIN)/python benchmarks/bench_treewidth.py
+	$(BIN)/python benchmarks/bench_sampling.py
 
 reproduce: .venv/built
 	$(BIN)/python experiments/published_scores.py
+	$(BIN)/python experiments/sampling.py --workers 2 --seconds 2 --seeds 5
 
 docs: .venv/built
 	$(BIN)/python -m pytest -q tests/test_docs.py

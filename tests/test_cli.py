@@ -42,7 +42,7 @@ def data(tmp_path: Path) -> Path:
 def test_help_names_every_command() -> None:
     done = twbn("--help")
     assert done.returncode == 0
-    for command in ("info", "score", "treewidth"):
+    for command in ("info", "score", "treewidth", "learn", "verify", "ktree"):
         assert command in done.stdout
         assert twbn(command, "--help").returncode == 0
 
@@ -82,6 +82,95 @@ def test_treewidth_gives_bounds_width_and_proof(tmp_path: Path) -> None:
     assert "treewidth 2" in twbn("treewidth", graph).stdout
 
 
+def test_learn_writes_a_result_that_verifies(data: Path, tmp_path: Path) -> None:
+    target = tmp_path / "result.json"
+    done = twbn("learn", data, "-k", 1, "--iterations", 200, "--score", "bic", "-o", target)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "treewidth 1, proved by" in done.stdout
+    checked = twbn("verify", target, "--data", data)
+    assert checked.returncode == 0, checked.stderr
+    assert "verified: score" in checked.stdout
+
+
+def test_learn_prints_json_for_machines(data: Path) -> None:
+    facts = json.loads(
+        twbn("learn", data, "-k", 2, "--method", "sample", "--iterations", 50, "--json").stdout
+    )
+    wanted = "method status score bound gap treewidth n_variables iterations seconds seed parents"
+    assert set(wanted.split()) <= set(facts)
+    assert facts["method"] == "sample"
+    assert facts["status"] == "iteration_limit"
+    assert facts["iterations"] == 50
+    assert set(facts["parents"]) == {"a", "b", "c"}
+
+
+def test_learn_takes_score_files_and_polish(data: Path, tmp_path: Path) -> None:
+    scores, target = tmp_path / "s.jkl", tmp_path / "r.json"
+    assert twbn("score", data, "--names", "-o", scores).returncode == 0
+    done = twbn("learn", scores, "-k", 1, "--iterations", 20, "--polish", "-o", target)
+    assert done.returncode == 0, done.stderr
+    assert twbn("verify", target, "--data", scores).returncode == 0
+    other = twbn("verify", target, "--data", data)
+    assert other.returncode == 2
+    assert "was learned with scores from s.jkl" in other.stderr
+
+
+def test_reading_options_travel_with_the_result(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(80, 3))
+    lines = [";".join([str(i), *(f"{x:.4f}" for x in row)]) for i, row in enumerate(numbers)]
+    rows = "\n".join(lines)
+    path, target = tmp_path / "d.csv", tmp_path / "r.json"
+    path.write_text("id;x;y;z\n" + rows + "\n", encoding="utf-8")
+    options = ["--drop", "id", "--discretize", "quantile", "--bins", "3"]
+    assert twbn("learn", path, "-k", 1, "--iterations", 20, "-o", target, *options).returncode == 0
+    assert twbn("verify", target, "--data", path).returncode == 0
+
+
+def test_verify_says_what_is_wrong(data: Path, tmp_path: Path) -> None:
+    target = tmp_path / "result.json"
+    twbn("learn", data, "-k", 1, "--iterations", 200, "-o", target)
+    document = json.loads(target.read_text(encoding="utf-8"))
+    document["score"] += 1
+    target.write_text(json.dumps(document), encoding="utf-8")
+    done = twbn("verify", target, "--data", data)
+    assert done.returncode == 1
+    assert "wrong: the score is" in done.stderr
+    facts = json.loads(twbn("verify", target, "--data", data, "--json").stdout)
+    assert facts["verified"] is False
+
+
+def test_ktree_codes_go_both_ways() -> None:
+    code = ["--n", 11, "--k", 3, "--q", "2,3,9", "--s", "0:e,2:1,8:3,8:2,1:3,5:3"]
+    edges = json.loads(twbn("ktree", "decode", *code, "--json").stdout)["edges"]
+    assert edges[:3] == [[1, 2], [1, 5], [1, 7]]
+    assert len(edges) == 27
+    text = ",".join(f"{u}-{v}" for u, v in edges)
+    back = json.loads(
+        twbn("ktree", "encode", "--n", 11, "--k", 3, "--edges", text, "--json").stdout
+    )
+    assert back == {"q": [2, 3, 9], "s": ["0:e", "2:1", "8:3", "8:2", "1:3", "5:3"]}
+    drawn = json.loads(twbn("ktree", "sample", "--n", 6, "--k", 2, "--count", 3, "--json").stdout)
+    assert drawn["count"] == 1215
+    assert [len(tree["edges"]) for tree in drawn["ktrees"]] == [9, 9, 9]
+
+
+def test_ctrl_c_while_learning_keeps_the_best(data: Path, tmp_path: Path) -> None:
+    target = tmp_path / "r.json"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "twbn", "learn", data, "-k", "1", "--time-limit", "100",
+         "-o", target, "--method", "sample", "--score", "k2"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
+    assert "interrupted" in stdout
+    assert twbn("verify", target, "--data", data).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -100,6 +189,17 @@ def test_treewidth_gives_bounds_width_and_proof(tmp_path: Path) -> None:
         ),
         (["treewidth", "{data}", "-o", "no/such/folder/x.td"], 2, "is not a folder"),
         (["score"], 2, "Missing argument"),
+        (["learn", "{data}", "-k", "0"], 2, "treewidth must be a whole number, 1 or more, got 0"),
+        (["learn", "{data}", "--method", "magic"], 2, "unknown method 'magic'"),
+        (["learn", "{data}", "--time-limit", "0"], 2, "time_limit must be positive"),
+        (["learn", "{data}", "--seed", "x"], 2, "Invalid value for '--seed'"),
+        (["learn", "{data}", "--seed", "-3"], 2, "seed must be a whole number, 0 or more"),
+        (["verify", "{data}", "--data", "{data}"], 1, "not a JSON file"),
+        (["ktree", "decode", "--n", "5", "--k", "2", "--q", "1,2"], 1, "1 symbols, got 0"),
+        (["ktree", "decode", "--n", "5", "--k", "2", "--q", "1", "--s", "0:e"], 2, "2 labels"),
+        (["ktree", "decode", "--n", "5", "--k", "2", "--q", "1,2", "--s", "x"], 2, "such as 0:e"),
+        (["ktree", "encode", "--n", "4", "--k", "2", "--edges", "1-2"], 1, "is no 2-tree"),
+        (["ktree", "sample", "--n", "2", "--k", "4"], 2, "n must be at least 5 for k = 4"),
         (["nonsense"], 2, "No such command"),
         (["treewidth", "{data}"], 1, "expected 'p tw VERTICES EDGES' first"),
         (["info", "{data}", "--discretize", "deciles"], 2, "discretize must be one of"),

@@ -221,6 +221,20 @@ class OrderEvaluator final : public KTreeEvaluator {
   template <bool keep>
   void consider_slowly(std::int32_t child, std::int32_t v, std::int32_t n) {
     const ScoreIndex* index = scores_.index();
+    // In wide tables most members of a clique are in no parent set of the child at all.
+    if (const std::uint64_t* candidates = scores_.candidates(child)) {
+      const auto wanted = [&](std::int32_t u) {
+        return (candidates[at(u) / 64] >> (static_cast<unsigned>(u) % 64) & 1) != 0;
+      };
+      if (v >= 0 && !wanted(v)) return;
+      std::int32_t left = 0;
+      for (std::int32_t i = 0; i < n; ++i) {
+        before_[at(left)] = before_[at(i)];
+        left += wanted(before_[at(i)]) ? 1 : 0;
+      }
+      n = left;
+      if (v < 0 && n == 0) return;
+    }
     if (index) {
       const auto offsets = index->variable_offsets();
       const auto n_sets = static_cast<double>(offsets[at(child) + 1] - offsets[at(child)]);

@@ -3,9 +3,20 @@
 namespace twbn {
 
 IndexLookup::IndexLookup(const ScoreIndex& index) : index_(index) {
-  for (std::size_t set = 0; set < index.scores().size(); ++set) {
-    max_parents_ = std::max(
-        max_parents_, static_cast<int>(index.parents(static_cast<std::int64_t>(set)).size()));
+  const auto n = static_cast<std::size_t>(index.n_variables());
+  n_words_ = (n + 63) / 64;
+  if (n * n_words_ * 8 <= max_candidate_bytes) candidates_.assign(n * n_words_, 0);
+  for (std::size_t child = 0; child < n; ++child) {
+    for (std::int64_t set = index.variable_offsets()[child];
+         set < index.variable_offsets()[child + 1]; ++set) {
+      const auto parents = index.parents(set);
+      max_parents_ = std::max(max_parents_, static_cast<int>(parents.size()));
+      if (candidates_.empty()) continue;
+      for (const std::int32_t p : parents) {
+        candidates_[child * n_words_ + static_cast<std::size_t>(p) / 64] |=
+            std::uint64_t{1} << (static_cast<unsigned>(p) % 64);
+      }
+    }
   }
 }
 

@@ -22,6 +22,8 @@ class ScoreLookup {
   virtual double score(int child, std::span<const std::int32_t> parents) = 0;
   /// The precomputed table behind it, if there is one.
   virtual const ScoreIndex* index() const { return nullptr; }
+  /// One bit for each variable: is it in any parent set of `child`? Null where that is not known.
+  virtual const std::uint64_t* candidates(int) const { return nullptr; }
 };
 
 /// Scores of a precomputed table, by hash.
@@ -34,10 +36,17 @@ class IndexLookup final : public ScoreLookup {
     return index_.score(child, parents);
   }
   const ScoreIndex* index() const override { return &index_; }
+  const std::uint64_t* candidates(int child) const override {
+    return candidates_.empty() ? nullptr
+                               : candidates_.data() + static_cast<std::size_t>(child) * n_words_;
+  }
 
  private:
+  static constexpr std::size_t max_candidate_bytes = std::size_t{256} << 20;
   const ScoreIndex& index_;
   int max_parents_ = 0;
+  std::size_t n_words_ = 0;
+  std::vector<std::uint64_t> candidates_;
 };
 
 /// The sets of at most three parents of a precomputed table as one array per child: position 0 is

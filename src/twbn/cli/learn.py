@@ -36,6 +36,8 @@ from twbn.cli.shared import (
     print_json,
     read_data,
 )
+from twbn.errors import OptionError
+from twbn.scores.kinds import SCORES
 from twbn.search import METHODS, polish, read_result, result_document, write_result
 
 if TYPE_CHECKING:
@@ -125,6 +127,12 @@ def verify(
     claimed = read_result(result)
     if data.suffix == ".jkl":
         scores: twbn.LocalScores = twbn.read_jkl(data)
+    elif claimed.score_name not in SCORES:
+        msg = (
+            f"{result} was learned with scores {claimed.score_name}; verify it against those, "
+            "with --data FILE.jkl"
+        )
+        raise OptionError(msg)
     else:
         table = read_data(data, dict(claimed.data_options))
         scores = twbn.LazyScores(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from twbn.data.convert import as_table
 from twbn.errors import OptionError
 from twbn.scores.kinds import ScoreOption, checked_score, score_name, scored_data
 from twbn.scores.protocol import ScoringInfo, checked_family, total_score
-from twbn.scores.rules import make_rules
+from twbn.scores.rules import ParentRules, make_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -82,7 +82,9 @@ class LazyScores:
     def lookup(self) -> _core.ScoreLookup:
         """The scores as the compiled searches ask for them."""
         if isinstance(self._cache, _CallableCache):
-            return _core.CallableLookup(self.local, self.n_variables, self.max_parents)
+            # Not self.local: the lookup must not keep alive the object that holds it.
+            function = partial(_admitted_score, self.rules, self._cache)
+            return _core.CallableLookup(function, self.n_variables, self.max_parents)
         required = [list(parents) for parents in self.rules.required]
         return _core.LazyLookup(self._cache, self.rules.max_parents, self.rules.allowed, required)
 
@@ -113,9 +115,7 @@ class LazyScores:
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of one family; minus infinity where the rules exclude it."""
         family = checked_family(self.names, child, parents)
-        if not self.rules.admits(child, family):
-            return -float("inf")
-        return self._cache.score(int(child), family)
+        return _admitted_score(self.rules, self._cache, int(child), family)
 
     def total(self, dag: HasParents | ParentLists) -> float:
         """Return the score of a network."""
@@ -133,6 +133,12 @@ class LazyScores:
 
     def __repr__(self) -> str:
         return f"LazyScores({self.n_variables} variables, {self.n_remembered} scores so far)"
+
+
+def _admitted_score(
+    rules: ParentRules, cache: _core.LazyScoreCache | _CallableCache, child: int, parents: list[int]
+) -> float:
+    return cache.score(child, parents) if rules.admits(child, parents) else -float("inf")
 
 
 class _CallableCache:

@@ -1,0 +1,106 @@
+"""Result files, and what `verify` says of one that was tampered with."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from oracle import random_table
+from twbn import LazyScores, compute_scores, learn, read_result, write_result
+from twbn.errors import FileFormatError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = random_table(np.random.default_rng(31), 7, 120)
+SCORES = compute_scores(TABLE, ess=2)
+RESULT = learn(SCORES, treewidth=2, max_iterations=500)
+
+
+def tampered(path: Path, **changes: Any) -> Path:
+    write_result(RESULT, path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for key, value in changes.items():
+        if value is None:
+            del document[key]
+        else:
+            document[key] = value(document[key]) if callable(value) else value
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_an_honest_file_is_verified_from_the_data_alone(tmp_path: Path) -> None:
+    write_result(RESULT, tmp_path / "r.json", {"discretize": "median"})
+    claimed = read_result(tmp_path / "r.json")
+    assert claimed.dag() == RESULT.dag
+    assert claimed.decomposition() == RESULT.decomposition
+    assert claimed.data_options == {"discretize": "median"}
+    fresh = LazyScores(TABLE, score=claimed.score_name, ess=claimed.ess or 1.0, max_parents=None)
+    assert claimed.verify(fresh) == []
+    assert claimed.verify(SCORES) == []
+
+
+def first_arc(parents: dict[str, list[str]]) -> dict[str, list[str]]:
+    child, (parent, *_) = next((c, p) for c, p in parents.items() if p)
+    return {**parents, parent: [*parents[parent], child]}
+
+
+def without_an_arc(parents: dict[str, list[str]]) -> dict[str, list[str]]:
+    child = next(c for c, p in parents.items() if p)
+    return {**parents, child: parents[child][1:]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"score": lambda s: s + 0.01}, "the score is .* the file says"),
+        ({"parents": first_arc}, "directed cycle"),
+        ({"parents": lambda p: {**p, "x1": ["nobody"]}}, "'nobody' is not among the names"),
+        ({"parents": lambda p: {k: v for k, v in p.items() if k != "x3"}}, "'x3' is not among"),
+        ({"parents": without_an_arc}, "the score is .* the file says"),
+        ({"treewidth": 1}, "has width 2, the file says 1"),
+        ({"treewidth_bound": 1}, "has width 2, the bound is 1"),
+        ({"names": [f"y{v}" for v in range(7)]}, "'y0' is not in the data"),
+        ({"names": lambda names: names[::-1]}, "their order differs"),
+        ({"decomposition": lambda d: {**d, "edges": d["edges"][1:]}}, "are not a tree"),
+        ({"decomposition": lambda d: {**d, "bags": [[], *d["bags"][1:]]}}, "no bag|not connected"),
+        ({"decomposition": lambda d: {**d, "bags": [["z"], *d["bags"][1:]]}}, "'z' is not among"),
+    ],
+)
+def test_a_file_tampered_with_is_found_out(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    import re
+
+    claimed = read_result(tampered(tmp_path / "r.json", **changes))
+    problems = claimed.verify(LazyScores(TABLE, ess=2, max_parents=None))
+    assert problems
+    assert re.search(message, problems[0]), problems
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "other"}, "not a result file of twbn"),
+        ({"version": 99}, "version 99 is not known, expected 1"),
+        ({"parents": None}, "the entry 'parents' is missing"),
+        ({"score": "high"}, "an entry is not what it should be"),
+        ({"decomposition": "none"}, "an entry is not what it should be"),
+    ],
+)
+def test_a_file_that_is_no_result_is_refused(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(FileFormatError, match=message):
+        read_result(tampered(tmp_path / "r.json", **changes))
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text("{", encoding="utf-8")
+    with pytest.raises(FileFormatError, match="not a JSON file"):
+        read_result(tmp_path / "r.json")
+    with pytest.raises(FileFormatError, match="no such file"):
+        read_result(tmp_path / "none.json")

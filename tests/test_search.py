@@ -1,0 +1,382 @@
+"""The contract of every search, and what each promises beyond it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from oracle import all_dags, random_table
+from twbn import (
+    METHODS,
+    Dag,
+    LazyScores,
+    LocalScores,
+    ScoreTable,
+    SearchResult,
+    Table,
+    TreeDecomposition,
+    compute_scores,
+    datasets,
+    learn,
+    polish,
+    treewidth,
+)
+from twbn.errors import DataError, MemoryLimitError, OptionError
+from twbn.search import VerificationError, result_document
+from twbn.search.tree import maximum_branching
+
+TABLE = random_table(np.random.default_rng(77), 9, 200, max_states=3)
+SCORES = compute_scores(TABLE)
+SMALL = compute_scores(random_table(np.random.default_rng(5), 5, 80), max_parents=4)
+SOURCES: dict[str, LocalScores] = {"table": SCORES, "lazy": LazyScores(TABLE)}
+
+
+def untimed(result: SearchResult) -> str:
+    """Return a result as text, without the times."""
+    document = result_document(result)
+    del document["seconds"]
+    for point in document["trace"]:
+        del point["seconds"]
+    return json.dumps(document)
+
+
+def best_bounded(scores: ScoreTable, k: int) -> float:
+    """Return the best score over every DAG of treewidth at most k."""
+    n = scores.n_variables
+    local = [{parents: s for s, parents in scores.sets(v)} for v in range(n)]
+    ranked = sorted(
+        ((sum(local[v].get(p, -math.inf) for v, p in enumerate(dag)), dag) for dag in all_dags(n)),
+        reverse=True,
+    )
+    return next(s for s, dag in ranked if treewidth(Dag(dag).moral_graph()).upper <= k)
+
+
+# The contract of every method
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_proves_its_treewidth(method: str, source: str) -> None:
+    scores = SOURCES[source]
+    for k in (1, 2, 4):
+        result = METHODS[method](scores, treewidth=k, time_limit=0.2, seed=0)
+        result.decomposition.check(result.dag.moral_graph())
+        assert result.decomposition.width <= k
+        assert result.treewidth <= k
+        assert result.score == pytest.approx(scores.total(result.dag))
+        assert result.score <= result.bound
+        assert result.gap >= 0
+        assert result.method == method
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_one_answer_for_one_seed_and_any_workers(method: str) -> None:
+    for seed in (0, 3):
+        answers = {
+            untimed(
+                METHODS[method](SCORES, treewidth=3, max_iterations=700, seed=seed, n_jobs=n_jobs)
+            )
+            for n_jobs in (1, 2, 3)
+        }
+        assert len(answers) == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_no_worse_than_its_start(method: str) -> None:
+    first = METHODS["sample"](SCORES, treewidth=3, max_iterations=3000, seed=1)
+    for start in (first, first.dag):
+        second = METHODS[method](SCORES, treewidth=3, max_iterations=1, seed=2, start=start)
+        assert second.score >= first.score
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_takes_a_single_variable(method: str) -> None:
+    scores = compute_scores(Table.from_codes([[0], [1], [1]]))
+    result = METHODS[method](scores, treewidth=1, max_iterations=5)
+    assert (result.status, result.dag.parents, result.treewidth) == ("optimal", ((),), 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n", [2, 3])
+def test_every_method_takes_as_few_variables_as_the_bound(method: str, n: int) -> None:
+    scores = compute_scores(random_table(np.random.default_rng(n), n, 60))
+    result = METHODS[method](scores, treewidth=5, max_iterations=200)
+    assert any("does not bind" in note for note in result.notes)
+    assert result.treewidth <= n - 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"treewidth": 0}, "treewidth must be a whole number, 1 or more, got 0"),
+        ({"treewidth": 2.5}, "treewidth must be a whole number, 1 or more, got 2.5"),
+        (
+            {"treewidth": 2, "time_limit": 0},
+            "time_limit must be a positive number of seconds, got 0",
+        ),
+        ({"treewidth": 2, "time_limit": -1}, "got -1"),
+        ({"treewidth": 2, "max_iterations": 0}, "max_iterations must be a whole number, 1 or more"),
+        ({"treewidth": 2, "seed": 1.5}, "seed must be a whole number, 0 or more, got 1.5"),
+        ({"treewidth": 2, "seed": "x"}, "seed must be a whole number, 0 or more, got 'x'"),
+        ({"treewidth": 2, "n_jobs": 0}, "n_jobs must be a positive number"),
+        ({"treewidth": 2, "start": Dag.empty(4)}, "start has 4 variables, the scores have 9"),
+        ({"treewidth": 2, "start": "x"}, "start must be a Dag or a SearchResult, got str"),
+        (
+            {"treewidth": 1, "start": Dag.from_arcs(9, [(0, 2), (1, 2)])},
+            "start has treewidth 2, the bound is 1|not in the scores",
+        ),
+    ],
+)
+def test_every_method_refuses_options_that_make_no_sense(
+    method: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        METHODS[method](SCORES, **options)
+
+
+@pytest.mark.parametrize("method", ["sample", "sample-exact"])
+def test_the_trace_records_every_improvement(method: str) -> None:
+    result = METHODS[method](SCORES, treewidth=2, max_iterations=2000, seed=4)
+    scores = [point.score for point in result.trace]
+    assert len(scores) > 1
+    assert scores == sorted(set(scores))
+    assert scores[-1] == pytest.approx(result.score)
+    iterations = [point.iteration for point in result.trace]
+    assert iterations == sorted(iterations)
+    assert iterations[-1] <= result.n_iterations == 2000
+    assert all(point.bound == result.bound for point in result.trace)
+
+
+@pytest.mark.parametrize("method", ["sample", "sample-exact"])
+def test_ctrl_c_returns_the_best_so_far(method: str) -> None:
+    seen: list[tuple[float, int, float]] = []
+
+    def press(seconds: float, iterations: int, best: float) -> None:
+        seen.append((seconds, iterations, best))
+        raise KeyboardInterrupt
+
+    result = METHODS[method](SCORES, treewidth=3, time_limit=60, on_progress=press)
+    assert result.status == "interrupted"
+    assert len(seen) == 1
+    assert result.score >= seen[0][2]
+    assert result.seconds < 30
+
+
+def test_an_error_in_the_callback_reaches_the_caller() -> None:
+    def fail(*_: float) -> None:
+        msg = "stop here"
+        raise RuntimeError(msg)
+
+    with pytest.raises(RuntimeError, match="stop here"):
+        learn(SCORES, treewidth=3, time_limit=60, on_progress=fail)
+
+
+# Sampling
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_enough_samples_find_the_optimum_of_small_problems(k: int) -> None:
+    best = best_bounded(SMALL, k)
+    assert learn(SMALL, treewidth=k, max_iterations=40_000).score == pytest.approx(best)
+    assert learn(
+        SMALL, treewidth=k, method="sample-exact", max_iterations=3_000
+    ).score == pytest.approx(best)
+
+
+def test_an_order_is_never_better_than_the_whole_k_tree() -> None:
+    # The first k-tree of a seed is the same in both versions.
+    better = 0
+    for seed in range(60):
+        for k in (1, 2, 3):
+            exact = learn(SCORES, treewidth=k, method="sample-exact", max_iterations=1, seed=seed)
+            order = learn(SCORES, treewidth=k, method="sample", max_iterations=1, seed=seed)
+            assert order.score <= exact.score + 1e-9
+            better += exact.score > order.score + 1e-9
+    assert better > 60
+
+
+def test_large_parent_sets_and_bounds_are_sampled() -> None:
+    scores = compute_scores(random_table(np.random.default_rng(3), 8, 40), max_parents=7)
+    for k in (5, 7):
+        result = learn(scores, treewidth=k, max_iterations=500)
+        lazy = learn(
+            LazyScores(random_table(np.random.default_rng(3), 8, 40), max_parents=7),
+            treewidth=k, max_iterations=500,
+        )  # fmt: skip
+        assert result.score == pytest.approx(lazy.score)
+    unpruned = compute_scores(
+        random_table(np.random.default_rng(3), 8, 40), max_parents=7, prune=False
+    )
+    assert learn(unpruned, treewidth=7, max_iterations=500).score == pytest.approx(result.score)
+
+
+def test_hash_and_dense_look_ups_agree() -> None:
+    # A set of four parents makes the whole table be looked up by hash.
+    sets = [{parents: s for s, parents in SCORES.sets(v)} for v in range(9)]
+    sets[0][(1, 2, 3, 4)] = -1e9
+    hashed = ScoreTable.from_sets(SCORES.names, sets)
+    for k in (2, 4):
+        dense = learn(SCORES, treewidth=k, max_iterations=300, seed=6)
+        other = learn(hashed, treewidth=k, max_iterations=300, seed=6)
+        assert other.dag == dense.dag
+
+
+def test_a_python_function_can_be_sampled() -> None:
+    def family(_: Table, child: int, parents: tuple[int, ...]) -> float:
+        return -abs(child - 3.0) - sum(abs(child - p - 1) for p in parents) + len(parents)
+
+    lazy = LazyScores(TABLE, score=family, max_parents=2)
+    one = learn(lazy, treewidth=2, max_iterations=50, n_jobs=1)
+    two = learn(lazy, treewidth=2, max_iterations=50, n_jobs=2)
+    assert one.dag == two.dag
+    assert one.bound == math.inf
+    assert result_document(one)["bound"] is None
+
+
+def test_a_failing_python_score_reaches_the_caller() -> None:
+    def family(_: Table, __: int, parents: tuple[int, ...]) -> float:
+        if len(parents) == 2:
+            msg = "no pairs"
+            raise ZeroDivisionError(msg)
+        return 0.0
+
+    with pytest.raises(ZeroDivisionError, match="no pairs"):
+        learn(LazyScores(TABLE, score=family), treewidth=3, max_iterations=50, n_jobs=2)
+
+
+def test_too_many_subsets_are_refused() -> None:
+    table = Table.from_codes(np.random.default_rng(0).integers(0, 2, (30, 40)))
+    with pytest.raises(OptionError, match=r"39 candidates have .* parent sets"):
+        learn(LazyScores(table, max_parents=None), treewidth=39)
+
+
+def test_exact_sampling_refuses_wide_bounds_beforehand() -> None:
+    table = Table.from_codes(np.random.default_rng(0).integers(0, 2, (30, 40)))
+    with pytest.raises(MemoryLimitError, match="method 'sample' has no such limit"):
+        learn(compute_scores(table, max_parents=1), treewidth=14, method="sample-exact")
+
+
+def test_required_parents_are_found_or_explained() -> None:
+    possible = compute_scores(TABLE, required=[("x1", "x2")])
+    result = learn(possible, treewidth=2, max_iterations=2000)
+    assert 0 in result.dag.parents[1]
+    sets: list[dict[tuple[int, ...], float]] = [{(1,): -1.0}, {(0,): -1.0}]
+    cyclic = ScoreTable.from_sets(["a", "b"], sets)
+    with pytest.raises(OptionError, match="no network was found in 10 k-trees: a, b must have"):
+        learn(cyclic, treewidth=1, max_iterations=10)
+
+
+def test_reaching_the_bound_is_optimal() -> None:
+    sets: list[dict[tuple[int, ...], float]] = [{(): -1.0}, {(): -2.0, (0,): -1.0}, {(): -1.0}]
+    result = learn(ScoreTable.from_sets(["a", "b", "c"], sets), treewidth=1, time_limit=20)
+    assert (result.status, result.gap, result.score) == ("optimal", 0.0, -3.0)
+    assert result.seconds < 10
+
+
+# Polish
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_polish_never_loses(k: int) -> None:
+    gained = 0
+    for seed in range(10):
+        for method in ("sample", "tree"):
+            result = learn(SCORES, treewidth=k, method=method, max_iterations=20, seed=seed)
+            better = polish(result, SCORES)
+            assert better.score >= result.score
+            assert better.treewidth <= k
+            assert polish(better, SCORES).score == pytest.approx(better.score)
+            gained += better.score > result.score
+    assert gained > 0 or k == 1
+
+
+# Treewidth one
+
+
+def test_the_best_tree_agrees_with_brute_force() -> None:
+    rng = np.random.default_rng(3)
+    for n in (2, 3, 4, 5):
+        for score in ("bdeu", "k2", "loglik"):
+            scores = compute_scores(random_table(rng, n, 40), score=score, max_parents=1)
+            result = learn(scores, treewidth=1, method="tree")
+            assert result.status == "optimal"
+            assert result.score == pytest.approx(best_bounded(scores, 1))
+
+
+def test_random_branchings_agree_with_networkx() -> None:
+    rng = np.random.default_rng(4)
+    for trial in range(6):
+        n = 50
+        weights = rng.normal(size=(n, n))
+        weights[rng.random((n, n)) < 0.5] = -np.inf
+        np.fill_diagonal(weights, -np.inf)
+        if trial % 2:
+            weights = np.round(weights, 1)  # ties
+        parents = maximum_branching(weights)
+        total = sum(weights[p, v] for v, p in enumerate(parents) if p >= 0)
+        Dag(tuple(() if p < 0 else (int(p),) for p in parents))
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(n))
+        graph.add_weighted_edges_from(
+            (int(u), int(v), weights[u, v]) for u, v in np.argwhere(np.isfinite(weights))
+        )
+        theirs = nx.maximum_branching(graph).size(weight="weight")
+        assert total == pytest.approx(theirs)
+
+
+def test_a_tree_gives_parents_to_those_that_must_have_one() -> None:
+    scores = compute_scores(TABLE, required=[("x1", "x2"), ("x2", "x3")], max_parents=1)
+    result = learn(scores, treewidth=1, method="tree")
+    assert result.dag.parents[1:3] == ((0,), (1,))
+    sets: list[dict[tuple[int, ...], float]] = [{(1,): -1.0}, {(0,): -1.0}]
+    with pytest.raises(OptionError, match="no network of treewidth one"):
+        learn(ScoreTable.from_sets(["a", "b"], sets), treewidth=1, method="tree")
+
+
+# Results verify themselves
+
+
+def test_a_result_that_is_not_what_it_claims_cannot_be_made() -> None:
+    good = learn(SCORES, treewidth=2, max_iterations=200)
+    single = TreeDecomposition((frozenset(range(9)),))
+    complete = Dag(tuple(tuple(range(v)) for v in range(9)))
+    TreeDecomposition((frozenset({0}), frozenset({1, 2})), ((0, 1),))
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"decomposition": single}, "width 8, the bound is 2"),
+        ({"dag": Dag.empty(4)}, "the network has 4 variables, the scores have 9"),
+        ({"dag": complete}, "are not in the scores"),
+        ({"bound": good.score - 1}, "exceeds the bound"),
+        ({"status": "done"}, "status must be one of"),
+        (
+            {
+                "decomposition": TreeDecomposition(
+                    (frozenset({0}), frozenset(range(1, 3))), ((0, 1),)
+                )
+            },
+            "does not fit the network: vertex 3 is in no bag",
+        ),
+    ]
+    for changes, message in wrong:
+        with pytest.raises(VerificationError, match=message):
+            replace(good, scores=SCORES, **changes)
+
+
+def test_learn_takes_data_and_keeps_the_time() -> None:
+    result = learn(datasets.load("wdbc"), treewidth=2, time_limit=0.5)
+    assert result.score_name == "bdeu"
+    assert result.status == "time_limit"
+    assert set(result.parents) == set(datasets.load("wdbc").names)
+
+
+def test_learn_refuses_an_unknown_method_and_gaps() -> None:
+    with pytest.raises(OptionError, match="unknown method 'hill'; expected one of sample"):
+        learn(SCORES, method="hill")
+    with pytest.raises(DataError, match="scoring needs complete rows"):
+        learn({"a": [0, 1, None], "b": [1, 0, 1]})
