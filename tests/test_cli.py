@@ -111,6 +111,7 @@ def test_learn_takes_score_files_and_polish(data: Path, tmp_path: Path) -> None:
     done = twbn("learn", scores, "-k", 1, "--iterations", 20, "--polish", "-o", target)
     assert done.returncode == 0, done.stderr
     assert twbn("verify", target, "--data", scores).returncode == 0
+    assert twbn("learn", scores, "--score", "bic").returncode == 2  # scored already
     other = twbn("verify", target, "--data", data)
     assert other.returncode == 2
     assert "was learned with scores from s.jkl" in other.stderr
@@ -153,6 +154,9 @@ def test_ktree_codes_go_both_ways() -> None:
     assert back == {"q": [2, 3, 9], "s": ["0:e", "2:1", "8:3", "8:2", "1:3", "5:3"]}
     drawn = json.loads(twbn("ktree", "sample", "--n", 6, "--k", 2, "--count", 3, "--json").stdout)
     assert drawn["count"] == 1215
+    many = json.loads(twbn("ktree", "sample", "--n", 3000, "--k", 3, "--json").stdout)
+    assert many["count"] is None
+    assert 11_000 < many["log10_count"] < 13_000
     assert [len(tree["edges"]) for tree in drawn["ktrees"]] == [9, 9, 9]
 
 
@@ -191,7 +195,9 @@ def test_ctrl_c_while_learning_keeps_the_best(data: Path, tmp_path: Path) -> Non
         (["score"], 2, "Missing argument"),
         (["learn", "{data}", "-k", "0"], 2, "treewidth must be a whole number, 1 or more, got 0"),
         (["learn", "{data}", "--method", "magic"], 2, "unknown method 'magic'"),
-        (["learn", "{data}", "--time-limit", "0"], 2, "time_limit must be positive"),
+        (["learn", "{data}", "--time-limit", "0"], 2, "time_limit must be a positive number"),
+        (["learn", "{data}", "-k", "20", "--polish", "--seed", "-1"], 2, "seed must be"),
+        (["ktree", "sample", "--n", "6", "--k", "2", "--seed", "-1"], 2, "seed must be a whole"),
         (["learn", "{data}", "--seed", "x"], 2, "Invalid value for '--seed'"),
         (["learn", "{data}", "--seed", "-3"], 2, "seed must be a whole number, 0 or more"),
         (["verify", "{data}", "--data", "{data}"], 1, "not a JSON file"),

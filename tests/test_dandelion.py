@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -111,6 +111,20 @@ def test_a_bad_code_is_refused(
 def test_bad_sizes_are_refused(n: int, k: int, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         DandelionCode.sample(n, k)
+
+
+@pytest.mark.parametrize(
+    ("q", "s"), [(("a", 4), ((1, 1),)), ((2, 4), ((1,),)), ((2, 4), ((0, "e"),))]
+)
+def test_a_code_of_other_things_than_numbers_is_refused(q: Any, s: Any) -> None:
+    with pytest.raises(GraphError, match="Q must hold numbers and S pairs of numbers"):
+        DandelionCode(5, q, s)
+
+
+@pytest.mark.parametrize("seed", [-1, "x", 2**70])
+def test_a_bad_seed_is_refused(seed: Any) -> None:
+    with pytest.raises(OptionError, match="seed must be a whole number, 0 or more"):
+        sample_ktree(6, 2, seed=seed)
 
 
 def test_the_clique_has_no_code() -> None:

@@ -32,6 +32,8 @@ def test_a_k_tree_has_the_treewidth_k() -> None:
         ((0, 1), ((2, (0, 1)), (3, (0,))), r"3 is attached to \[0\], not to 2"),
         ((0, 1), ((2, (0, 3)), (3, (0, 1))), "not to 2 vertices before it"),
         ((0, 1, 2, 3), (), "at least 5 vertices"),
+        ((0, 1), ((2, (0, 0)), (3, (0, 1))), r"2 is attached to \[0, 0\], not to 2"),
+        ((), tuple((v, ()) for v in range(4)), "the root clique is empty"),
     ],
 )
 def test_what_is_no_k_tree_is_refused(
@@ -127,3 +129,15 @@ def test_scores_without_empty_sets_are_searched_where_they_can_be() -> None:
 def test_too_wide_is_refused_with_what_would_fit() -> None:
     with pytest.raises(MemoryLimitError, match=r"treewidth 12 on 100 .*; treewidth 7 would fit"):
         refuse_too_wide(100, 12, memory_limit=4)
+
+
+def test_a_tree_as_deep_as_it_is_large_is_traced() -> None:
+    n = 40_000
+    sets: list[dict[tuple[int, ...], float]] = [
+        {(): -2.0, (v - 1,): -1.0} if v else {(): -2.0} for v in range(n)
+    ]
+    scores = ScoreTable.from_sets([f"v{v}" for v in range(n)], sets)
+    path = KTree(n, (0,), tuple((v, (v - 1,)) for v in range(1, n)))
+    dag, score = best_dag_inside(path, scores)
+    assert score == -n - 1
+    assert dag.parents[-1] == (n - 2,)

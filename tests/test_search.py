@@ -280,6 +280,79 @@ def test_reaching_the_bound_is_optimal() -> None:
     assert result.seconds < 10
 
 
+def test_a_table_cut_short_has_no_false_bound() -> None:
+    # Each column is the exclusive or of the two before it: only pairs of parents matter.
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, (3000, 70))
+    for v in range(2, 70):
+        codes[:, v] = codes[:, v - 1] ^ codes[:, v - 2] ^ (rng.random(3000) < 0.1)
+    table = Table.from_codes(codes)
+    cut = compute_scores(table, budget=0)
+    result = learn(cut, treewidth=2, max_iterations=10)
+    chain = [(), (), *((v - 2, v - 1) for v in range(2, 70))]
+    assert result.bound >= LazyScores(table).total(chain) > cut.best().sum()
+    assert any("not all parent sets were scored" in note for note in result.notes)
+
+
+def test_no_parents_at_all_are_sampled_in_no_time() -> None:
+    table = Table.from_codes(np.random.default_rng(0).integers(0, 2, (30, 40)))
+    result = learn(LazyScores(table, max_parents=0), treewidth=35, max_iterations=10)
+    assert result.dag == Dag.empty(40)
+
+
+def test_one_clique_of_all_is_searched_once_and_is_optimal() -> None:
+    result = learn(SMALL, treewidth=4, method="sample-exact", time_limit=30)
+    assert (result.status, result.n_iterations, result.gap) == ("optimal", 1, 0.0)
+    assert result.score == pytest.approx(best_bounded(SMALL, 4))
+
+
+def test_equal_up_to_rounding_is_optimal() -> None:
+    rng = np.random.default_rng(2)
+    sets: list[dict[tuple[int, ...], float]] = [{(): -rng.random()} for _ in range(40)]
+    for seed in range(6):
+        result = learn(
+            ScoreTable.from_sets([f"v{v}" for v in range(40)], sets),
+            treewidth=3, time_limit=30, seed=seed,
+        )  # fmt: skip
+        assert result.status == "optimal"
+
+
+def test_scores_that_are_no_numbers_make_no_result() -> None:
+    nan = LazyScores(TABLE, score=lambda _, __, parents: math.nan if parents else -1.0)
+    assert learn(nan, treewidth=2, max_iterations=20).dag == Dag.empty(9)
+    infinite = LazyScores(TABLE, score=lambda _, __, parents: math.inf if parents else -1.0)
+    with pytest.raises(VerificationError, match="is inf, not a number"):
+        learn(infinite, treewidth=2, max_iterations=20)
+
+
+def test_a_wide_proof_of_a_narrow_start_is_no_obstacle() -> None:
+    wide = learn(SCORES, treewidth=5, max_iterations=1, seed=3, start=Dag.empty(9))
+    padded = replace(
+        wide, scores=SCORES, dag=Dag.empty(9), treewidth_bound=8,
+        decomposition=TreeDecomposition((frozenset(range(9)),)),
+    )  # fmt: skip
+    assert learn(SCORES, treewidth=1, max_iterations=5, start=padded).treewidth <= 1
+
+
+def test_progress_begins_at_the_start() -> None:
+    good = learn(SCORES, treewidth=3, max_iterations=5000, seed=1)
+    seen: list[float] = []
+    learn(
+        SCORES, treewidth=3, time_limit=0.4, start=good,
+        on_progress=lambda _, __, best: seen.append(best),
+    )  # fmt: skip
+    assert min(seen) >= good.score - 1e-9
+
+
+def test_other_variables_are_refused() -> None:
+    result = learn(SCORES, treewidth=2, max_iterations=5)
+    other = compute_scores(TABLE.select(TABLE.names[::-1]))
+    with pytest.raises(OptionError, match="other variables"):
+        polish(result, other)
+    with pytest.raises(OptionError, match="other variables"):
+        learn(other, treewidth=2, max_iterations=5, start=result)
+
+
 # Polish
 
 
@@ -331,6 +404,22 @@ def test_random_branchings_agree_with_networkx() -> None:
         assert total == pytest.approx(theirs)
 
 
+def test_nested_cycles_are_contracted_and_opened_again() -> None:
+    for n in (5, 20, 120):
+        weights = np.full((n, n), -np.inf)
+        for v in range(1, n):
+            weights[v - 1, v] = 1e6 - v
+            weights[v, 0] = 1e6 - 2 * v
+        weights[1, 0] = 1e6
+        parents = maximum_branching(weights)
+        graph = nx.DiGraph()
+        graph.add_weighted_edges_from(
+            (int(u), int(v), weights[u, v]) for u, v in np.argwhere(np.isfinite(weights))
+        )
+        total = sum(weights[p, v] for v, p in enumerate(parents) if p >= 0)
+        assert total == pytest.approx(nx.maximum_branching(graph).size(weight="weight"))
+
+
 def test_a_tree_gives_parents_to_those_that_must_have_one() -> None:
     scores = compute_scores(TABLE, required=[("x1", "x2"), ("x2", "x3")], max_parents=1)
     result = learn(scores, treewidth=1, method="tree")
@@ -376,7 +465,7 @@ def test_learn_takes_data_and_keeps_the_time() -> None:
 
 
 def test_learn_refuses_an_unknown_method_and_gaps() -> None:
-    with pytest.raises(OptionError, match="unknown method 'hill'; expected one of sample"):
+    with pytest.raises(OptionError, match="unknown method 'hill'; expected one of dp, sample"):
         learn(SCORES, method="hill")
     with pytest.raises(DataError, match="scoring needs complete rows"):
         learn({"a": [0, 1, None], "b": [1, 0, 1]})

@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 
 #include "all_sets.h"
 #include "best_first.h"
+#include "bounded_dp.h"
 #include "columns.h"
 #include "control.h"
 #include "dandelion.h"
@@ -29,6 +31,7 @@
 #include "random.h"
 #include "score_index.h"
 #include "score_lookup.h"
+#include "subset_dp.h"
 #include "terms.h"
 
 namespace nb = nanobind;
@@ -329,25 +332,29 @@ NB_MODULE(_core, m) {
   m.def(
       "optimize_ktree",
       [](twbn::ScoreLookup& scores, int n, int k, const Steps& steps) {
-        nb::gil_scoped_release release;
+        using Parents = std::vector<std::vector<std::int32_t>>;
         twbn::KTreeSteps tree{n,
                               k,
                               std::get<0>(steps),
                               std::get<1>(steps),
                               std::get<2>(steps),
                               std::get<3>(steps)};
-        twbn::KTreeOptimizer optimizer(scores, n, k);
-        const double score = optimizer.best_score(tree);
-        return std::tuple(score, std::isinf(score) ? std::vector<std::vector<std::int32_t>>()
-                                                   : optimizer.best_parents());
+        twbn::Control control;
+        auto [found, interrupted] = run_watched(control, [] {}, [&](twbn::Control& shared) {
+          twbn::KTreeOptimizer optimizer(scores, n, k);
+          const double score = optimizer.best_score(tree, shared);
+          return std::pair(score, std::isinf(score) ? Parents() : optimizer.best_parents());
+        });
+        return std::tuple(found.first, std::move(found.second), interrupted);
       },
       "scores"_a, "n"_a, "k"_a, "steps"_a);
   m.def(
       "sample_ktrees",
       [](twbn::ScoreLookup& scores, int n, int k, bool exact, std::uint64_t seed,
-         std::int64_t max_iterations, double good_enough, int n_jobs,
+         std::int64_t max_iterations, double good_enough, double known, int n_jobs,
          std::optional<double> time_limit, nb::object on_progress) {
         twbn::Control control;
+        control.best = known;
         control.set_time_limit(time_limit);
         const auto start = twbn::Clock::now();
         const auto report = [&] {
@@ -378,5 +385,53 @@ NB_MODULE(_core, m) {
         return result;
       },
       "scores"_a, "n"_a, "k"_a, "exact"_a, "seed"_a, "max_iterations"_a, "good_enough"_a,
-      "n_jobs"_a, "time_limit"_a.none(), "on_progress"_a.none());
+      "known"_a, "n_jobs"_a, "time_limit"_a.none(), "on_progress"_a.none());
+
+  m.attr("max_subset_variables") = twbn::max_subset_variables;
+  m.attr("max_dp_variables") = twbn::max_dp_variables;
+  m.def("subset_dp_bytes", &twbn::subset_dp_bytes, "n"_a);
+  nb::class_<twbn::SubsetTables>(m, "SubsetTables")
+      .def("complete", &twbn::SubsetTables::complete)
+      .def("optimum", &twbn::SubsetTables::optimum)
+      .def("optimal_parents", &twbn::SubsetTables::optimal_parents);
+  m.def(
+      "subset_tables",
+      [](const twbn::ScoreIndex& index, int n_jobs, std::optional<double> time_limit) {
+        twbn::Control control;
+        control.set_time_limit(time_limit);
+        auto [tables, interrupted] = run_watched(control, [] {}, [&](twbn::Control& shared) {
+          return std::make_unique<twbn::SubsetTables>(index, n_jobs, shared);
+        });
+        if (interrupted) {
+          PyErr_SetNone(PyExc_KeyboardInterrupt);
+          throw nb::python_error();
+        }
+        return std::move(tables);
+      },
+      "index"_a, "n_jobs"_a, "time_limit"_a.none(), nb::keep_alive<0, 1>());
+  m.def(
+      "bounded_dp",
+      [](const twbn::SubsetTables& tables, int k, double lower_bound, std::int64_t max_bytes,
+         std::optional<double> time_limit, nb::object on_progress) {
+        twbn::Control control;
+        control.set_time_limit(time_limit);
+        const auto report = [&] {
+          if (!on_progress.is_none()) on_progress(control.done.load());
+        };
+        auto dp = std::make_unique<twbn::BoundedDp>(tables, k, lower_bound, max_bytes);
+        auto [outcome, interrupted] =
+            run_watched(control, report, [&](twbn::Control& shared) { return dp->run(shared); });
+        std::vector<std::uint32_t> parents;
+        std::vector<std::int32_t> order;
+        const bool found = outcome == twbn::DpOutcome::solved && !std::isinf(dp->score());
+        if (found) dp->trace(parents, order);
+        const char* text = interrupted                                   ? "interrupted"
+                           : outcome == twbn::DpOutcome::solved          ? "solved"
+                           : outcome == twbn::DpOutcome::out_of_memory   ? "out_of_memory"
+                                                                         : "stopped";
+        return std::tuple(std::string(text), dp->score(), std::move(parents), std::move(order),
+                          dp->n_states());
+      },
+      "tables"_a, "k"_a, "lower_bound"_a, "max_bytes"_a, "time_limit"_a.none(),
+      "on_progress"_a.none());
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <memory>
-#include <numeric>
 
 #include "ktree_sampling.h"
 
@@ -15,23 +15,6 @@ namespace {
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-double factorial(int m) {
-  double product = 1;
-  for (int i = 2; i <= m; ++i) product *= i;
-  return product;
-}
-
-/// Lexicographic rank of a permutation of 0 .. m - 1.
-std::size_t rank_of(const std::vector<int>& order) {
-  std::size_t rank = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    std::size_t smaller = 0;
-    for (std::size_t j = i + 1; j < order.size(); ++j) smaller += order[j] < order[i] ? 1 : 0;
-    rank = rank * (order.size() - i) + smaller;
-  }
-  return rank;
-}
 
 /// to[i] = max(to[i], a[i] + b[i])
 void join(const double* a, const double* b, double* to, std::size_t n) {
@@ -47,7 +30,7 @@ double ktree_dp_bytes(int n, int k) {
   const double separator = factorial(k) * static_cast<double>(std::uint64_t{1} << k);
   const double clique = factorial(k + 1) * static_cast<double>(std::uint64_t{2} << k);
   const double local = static_cast<double>(k + 1) * static_cast<double>(std::uint64_t{2} << k);
-  return 8 * (n * (separator + local) + 2.5 * clique) + 8 * (k + 1) * factorial(k + 1);
+  return 8 * (n * (2 * separator + local) + 2.5 * clique) + 8 * (k + 1) * factorial(k + 1);
 }
 
 KTreeOptimizer::KTreeOptimizer(ScoreLookup& scores, int n, int k)
@@ -56,41 +39,18 @@ KTreeOptimizer::KTreeOptimizer(ScoreLookup& scores, int n, int k)
       k_(k),
       n_orders_(static_cast<std::size_t>(factorial(k + 1))),
       n_separator_orders_(static_cast<std::size_t>(factorial(k))),
-      n_masks_(std::uint32_t{2} << k) {
-  make_orders();
+      n_masks_(std::uint32_t{2} << k),
+      orders_(k + 1) {
   joint_.resize(n_masks_ * n_orders_);
   joined_.resize(n_masks_ * n_orders_);
   expanded_.resize(n_masks_ / 2 * n_orders_);
 }
 
-void KTreeOptimizer::make_orders() {
-  const std::size_t size = at(k_ + 1);
-  before_.assign(size, std::vector<std::uint32_t>(n_orders_));
-  without_.assign(size, std::vector<std::uint32_t>(n_orders_));
-  std::vector<int> order(size);
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<int> rest;
-  for (std::size_t index = 0; index < n_orders_; ++index) {
-    std::uint32_t seen = 0;
-    for (const int position : order) {
-      before_[at(position)][index] = seen;
-      seen |= std::uint32_t{1} << position;
-    }
-    for (int position = 0; position <= k_; ++position) {
-      rest.clear();
-      for (const int other : order) {
-        if (other != position) rest.push_back(other - (other > position ? 1 : 0));
-      }
-      without_[at(position)][index] = static_cast<std::uint32_t>(rank_of(rest));
-    }
-    std::next_permutation(order.begin(), order.end());
-  }
-}
-
-double KTreeOptimizer::best_score(const KTreeSteps& tree) {
+double KTreeOptimizer::best_score(const KTreeSteps& tree, const Control& control) {
   lay_out(tree);
   // Children come after their parents: walk back to front.
   for (std::size_t step = cliques_.size(); step-- > 0;) {
+    if (control.expired()) return minus_infinity;
     Clique& clique = cliques_[step];
     fill_local(clique);
     fill_joint(clique);
@@ -155,7 +115,7 @@ void KTreeOptimizer::fill_joint(const Clique& clique) {
     const int position = std::countr_zero(mask);
     const double* less = joint_.data() + (mask & (mask - 1)) * n_orders_;
     const double* best = clique.local.data() + at(position) * n_masks_;
-    const std::uint32_t* before = before_[at(position)].data();
+    const std::uint32_t* before = orders_.before(position).data();
     double* to = joint_.data() + mask * n_orders_;
     for (std::size_t order = 0; order < n_orders_; ++order) to[order] = less[order] + best[before[order]];
   }
@@ -171,16 +131,10 @@ int KTreeOptimizer::position_left_out(const Clique& clique, const Clique& child)
   return k_;
 }
 
-// A mask of the separator as a mask of the clique: a zero bit is put in at `position`.
-std::uint32_t KTreeOptimizer::expand(std::uint32_t mask, int position) const {
-  const std::uint32_t low = (std::uint32_t{1} << position) - 1;
-  return (mask & low) | ((mask & ~low) << 1);
-}
-
 void KTreeOptimizer::join_child(const Clique& clique, const Clique& child) {
   const int out = position_left_out(clique, child);
   const std::uint32_t n_child_masks = n_masks_ / 2;
-  const std::uint32_t* without = without_[at(out)].data();
+  const std::uint32_t* without = orders_.without(out).data();
   for (std::uint32_t mask = 0; mask < n_child_masks; ++mask) {
     const double* from = child.table.data() + mask * n_separator_orders_;
     double* to = expanded_.data() + mask * n_orders_;
@@ -188,7 +142,7 @@ void KTreeOptimizer::join_child(const Clique& clique, const Clique& child) {
   }
   std::fill(joined_.begin(), joined_.end(), minus_infinity);
   for (std::uint32_t mask = 0; mask < n_child_masks; ++mask) {
-    const std::uint32_t below = expand(mask, out);
+    const std::uint32_t below = expand_mask(mask, out);
     const std::uint32_t free = (n_masks_ - 1) & ~below;
     const double* add = expanded_.data() + mask * n_orders_;
     for (std::uint32_t here = free;; here = (here - 1) & free) {
@@ -204,9 +158,9 @@ void KTreeOptimizer::join_child(const Clique& clique, const Clique& child) {
 void KTreeOptimizer::pass_up(Clique& clique) {
   const std::uint32_t n_up = n_masks_ / 2;
   clique.table.assign(n_up * n_separator_orders_, minus_infinity);
-  const std::uint32_t* without = without_[at(clique.own)].data();
+  const std::uint32_t* without = orders_.without(clique.own).data();
   for (std::uint32_t mask = 0; mask < n_up; ++mask) {
-    const std::uint32_t full = expand(mask, clique.own) | (std::uint32_t{1} << clique.own);
+    const std::uint32_t full = expand_mask(mask, clique.own) | (std::uint32_t{1} << clique.own);
     const double* from = joint_.data() + full * n_orders_;
     double* to = clique.table.data() + mask * n_separator_orders_;
     for (std::size_t order = 0; order < n_orders_; ++order) {
@@ -257,6 +211,7 @@ std::vector<std::vector<std::int32_t>> KTreeOptimizer::best_parents() {
   const auto order = static_cast<std::size_t>(
       std::max_element(finals, finals + n_separator_orders_) - finals);
   std::vector<std::vector<std::int32_t>> parents(at(n_));
+  std::vector<Pending> pending;  // a stack of our own: trees may be as deep as they are large
   std::uint32_t mask = n_up - 1;
   for (std::size_t r = roots_.size(); r-- > 0;) {
     const std::vector<double>& table = cliques_[at(roots_[r])].table;
@@ -265,41 +220,46 @@ std::vector<std::vector<std::int32_t>> KTreeOptimizer::best_parents() {
       if (stages[r][(mask & ~below) * n_separator_orders_ + order] +
               table[below * n_separator_orders_ + order] ==
           target) {
-        trace_clique(roots_[r], order, below, parents);
+        pending.push_back({roots_[r], order, below});
         mask &= ~below;
         break;
       }
       if (below == 0) break;
     }
   }
+  while (!pending.empty()) {
+    const Pending task = pending.back();
+    pending.pop_back();
+    trace_clique(task, pending, parents);
+  }
   return parents;
 }
 
 // The choices inside one clique for a given order of its separator and mask of those who chose.
-void KTreeOptimizer::trace_clique(std::int32_t step, std::size_t separator_order,
-                                  std::uint32_t mask,
+void KTreeOptimizer::trace_clique(const Pending& task, std::vector<Pending>& pending,
                                   std::vector<std::vector<std::int32_t>>& parents) {
+  const auto [step, separator_order, mask] = task;
   const Clique& clique = cliques_[at(step)];
-  const std::uint32_t full = expand(mask, clique.own) | (std::uint32_t{1} << clique.own);
+  const std::uint32_t full = expand_mask(mask, clique.own) | (std::uint32_t{1} << clique.own);
   const double target = clique.table[mask * n_separator_orders_ + separator_order];
   const std::size_t n_children = clique.children.size();
   std::vector<std::vector<double>> stages(n_children + 1, std::vector<double>(n_masks_));
   for (std::size_t order = 0; order < n_orders_; ++order) {
-    if (without_[at(clique.own)][order] != separator_order) continue;
+    if (orders_.without(clique.own)[order] != separator_order) continue;
     // This order alone: the same sums as in fill_joint and join_child.
     stages[0][0] = 0.0;
     for (std::uint32_t here = 1; here < n_masks_; ++here) {
       const int position = std::countr_zero(here);
       stages[0][here] = stages[0][here & (here - 1)] +
-                        clique.local[at(position) * n_masks_ + before_[at(position)][order]];
+                        clique.local[at(position) * n_masks_ + orders_.before(position)[order]];
     }
     for (std::size_t c = 0; c < n_children; ++c) {
       const Clique& child = cliques_[at(clique.children[c])];
       const int out = position_left_out(clique, child);
-      const std::size_t child_order = without_[at(out)][order];
+      const std::size_t child_order = orders_.without(out)[order];
       std::fill(stages[c + 1].begin(), stages[c + 1].end(), minus_infinity);
       for (std::uint32_t below = 0; below < n_masks_ / 2; ++below) {
-        const std::uint32_t wide = expand(below, out);
+        const std::uint32_t wide = expand_mask(below, out);
         const std::uint32_t free = (n_masks_ - 1) & ~wide;
         const double add = child.table[below * n_separator_orders_ + child_order];
         for (std::uint32_t here = free;; here = (here - 1) & free) {
@@ -314,14 +274,14 @@ void KTreeOptimizer::trace_clique(std::int32_t step, std::size_t separator_order
     for (std::size_t c = n_children; c-- > 0;) {
       const Clique& child = cliques_[at(clique.children[c])];
       const int out = position_left_out(clique, child);
-      const std::size_t child_order = without_[at(out)][order];
+      const std::size_t child_order = orders_.without(out)[order];
       const double wanted = stages[c + 1][left];
       for (std::uint32_t below = 0; below < n_masks_ / 2; ++below) {
-        const std::uint32_t wide = expand(below, out);
+        const std::uint32_t wide = expand_mask(below, out);
         if ((wide & ~left) != 0) continue;
         if (stages[c][left & ~wide] + child.table[below * n_separator_orders_ + child_order] ==
             wanted) {
-          trace_clique(clique.children[c], child_order, below, parents);
+          pending.push_back({clique.children[c], child_order, below});
           left &= ~wide;
           break;
         }
@@ -330,7 +290,7 @@ void KTreeOptimizer::trace_clique(std::int32_t step, std::size_t separator_order
     for (std::uint32_t rest = left; rest; rest &= rest - 1) {
       const int position = std::countr_zero(rest);
       parents[at(clique.members[at(position)])] =
-          best_set(clique, position, before_[at(position)][order]);
+          best_set(clique, position, orders_.before(position)[order]);
     }
     return;
   }
@@ -356,7 +316,9 @@ namespace {
 class ExactEvaluator final : public KTreeEvaluator {
  public:
   ExactEvaluator(ScoreLookup& scores, int n, int k) : optimizer_(scores, n, k) {}
-  double evaluate(const KTreeSteps& tree, Random&) override { return optimizer_.best_score(tree); }
+  double evaluate(const KTreeSteps& tree, Random&, const Control& control) override {
+    return optimizer_.best_score(tree, control);
+  }
   std::vector<std::vector<std::int32_t>> parents() override { return optimizer_.best_parents(); }
 
  private:
@@ -368,6 +330,9 @@ class ExactEvaluatorFactory final : public KTreeEvaluatorFactory {
   ExactEvaluatorFactory(ScoreLookup& scores, int n, int k) : scores_(scores), n_(n), k_(k) {}
   std::unique_ptr<KTreeEvaluator> make() const override {
     return std::make_unique<ExactEvaluator>(scores_, n_, k_);
+  }
+  double vertices_per_second() const override {
+    return 1e9 / (std::pow(3.0, k_) * factorial(k_ + 1));
   }
 
  private:

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "clique_orders.h"
+#include "control.h"
 #include "dandelion.h"
 #include "score_lookup.h"
 
@@ -24,8 +26,9 @@ class KTreeOptimizer {
  public:
   KTreeOptimizer(ScoreLookup& scores, int n, int k);
 
-  /// The score of the best network inside `tree`; minus infinity if there is none.
-  double best_score(const KTreeSteps& tree);
+  /// The score of the best network inside `tree`; minus infinity if there is none, or when
+  /// `control` expires meanwhile.
+  double best_score(const KTreeSteps& tree, const Control& control);
   /// The parents of that network, for the tree optimised last.
   std::vector<std::vector<std::int32_t>> best_parents();
 
@@ -38,7 +41,6 @@ class KTreeOptimizer {
     std::vector<double> table;           // [mask of the separator][order of the separator]
   };
 
-  void make_orders();
   void lay_out(const KTreeSteps& tree);
   void fill_local(Clique& clique);
   void fill_joint(const Clique& clique);
@@ -50,9 +52,14 @@ class KTreeOptimizer {
   double join_roots();
 
   int position_left_out(const Clique& clique, const Clique& child) const;
-  std::uint32_t expand(std::uint32_t mask, int position) const;
   std::vector<std::int32_t> best_set(const Clique& clique, int position, std::uint32_t before);
-  void trace_clique(std::int32_t step, std::size_t separator_order, std::uint32_t mask,
+  /// A clique to be traced: the order of its separator, and the mask of those who chose below it.
+  struct Pending {
+    std::int32_t step;
+    std::size_t separator_order;
+    std::uint32_t mask;
+  };
+  void trace_clique(const Pending& task, std::vector<Pending>& pending,
                     std::vector<std::vector<std::int32_t>>& parents);
 
   ScoreLookup& scores_;
@@ -61,9 +68,7 @@ class KTreeOptimizer {
   std::size_t n_orders_;            // (k+1)!
   std::size_t n_separator_orders_;  // k!
   std::uint32_t n_masks_;           // 2^(k+1)
-  // By position and order of a clique: who comes before it, and the order that is left without it.
-  std::vector<std::vector<std::uint32_t>> before_;
-  std::vector<std::vector<std::uint32_t>> without_;
+  CliqueOrders orders_;
   std::vector<Clique> cliques_;
   std::vector<std::int32_t> roots_;
   std::vector<double> joint_;     // [mask of the clique][order]

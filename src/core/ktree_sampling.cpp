@@ -54,7 +54,7 @@ class OrderEvaluator final : public KTreeEvaluator {
     }
   }
 
-  double evaluate(const KTreeSteps& tree, Random& random) override {
+  double evaluate(const KTreeSteps& tree, Random& random, const Control&) override {
     draw_order(tree, random);
     tree_ = &tree;
     best_ = empty_;
@@ -220,6 +220,7 @@ class OrderEvaluator final : public KTreeEvaluator {
   // The same for any kind of scores and any size: v is -1 or a member that every set has.
   template <bool keep>
   void consider_slowly(std::int32_t child, std::int32_t v, std::int32_t n) {
+    if (max_parents_ == 0) return;
     const ScoreIndex* index = scores_.index();
     // In wide tables most members of a clique are in no parent set of the child at all.
     if (const std::uint64_t* candidates = scores_.candidates(child)) {
@@ -255,7 +256,7 @@ class OrderEvaluator final : public KTreeEvaluator {
       if (v >= 0) sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), v), v);
       take<keep>(child, scores_.score(child, sorted_), sorted_);
     }
-    if (room == 0) return;
+    if (room <= 0) return;
     for (std::int32_t i = from; i < n; ++i) {
       family_.push_back(before_[at(i)]);
       extend_family<keep>(child, v, i + 1, n, room - 1);
@@ -325,6 +326,7 @@ class OrderEvaluatorFactory final : public KTreeEvaluatorFactory {
   std::unique_ptr<KTreeEvaluator> make() const override {
     return std::make_unique<OrderEvaluator>(scores_, dense_ ? &*dense_ : nullptr, n_, k_);
   }
+  double vertices_per_second() const override { return 1e7 / (k_ + 1); }
 
  private:
   ScoreLookup& scores_;
@@ -350,7 +352,7 @@ class Best {
       result_.found = true;
       iteration_ = iteration;
       write(result_);
-      control_.best.store(score, std::memory_order_relaxed);
+      control_.best.store(std::max(score, control_.best.load()), std::memory_order_relaxed);
       if (score >= good_enough_) control_.enough = true;
     }
   }
@@ -413,8 +415,10 @@ SampleResult sample_ktrees(int n, int k, const KTreeEvaluatorFactory& factory, s
                            std::int64_t max_iterations, double good_enough, int n_jobs,
                            Control& control) {
   const auto start = Clock::now();
-  // Blocks short enough to share out evenly and long enough to cost nothing by themselves.
-  const std::int64_t block_size = std::clamp<std::int64_t>(200000 / (n * (k + 1)), 1, 1024);
+  // Blocks of some milliseconds: short enough to share out evenly, too long to cost anything.
+  const auto block_size = static_cast<std::int64_t>(
+      std::clamp(0.02 * factory.vertices_per_second() / n, 1.0, 1024.0));
+  const bool slow = block_size < 16;  // then the clock is read before every iteration
   const std::int64_t n_blocks = max_iterations < 0
                                     ? std::numeric_limits<std::int64_t>::max()
                                     : (max_iterations + block_size - 1) / block_size;
@@ -446,12 +450,13 @@ SampleResult sample_ktrees(int n, int k, const KTreeEvaluatorFactory& factory, s
         double block_best = minus_infinity;
         std::int64_t iteration = block * block_size;
         for (; iteration < last; ++iteration) {
-          if ((iteration & 15) == 0 && control.expired()) break;
+          if ((slow || (iteration & 15) == 0) && control.expired()) break;
           if (!one_clique) {
             worker.decoder->sample(random, worker.code);
             worker.decoder->decode(worker.code, worker.tree);
           }
-          const double score = worker.evaluator->evaluate(worker.tree, random);
+          const double score = worker.evaluator->evaluate(worker.tree, random, control);
+          if (slow && score == minus_infinity && control.expired()) break;
           control.done.fetch_add(1, std::memory_order_relaxed);
           if (score <= block_best || score <= best.known()) continue;
           block_best = score;

@@ -16,7 +16,8 @@ class KTreeEvaluator {
  public:
   virtual ~KTreeEvaluator() = default;
   /// The score of a network inside `tree`: the best one, or the best for an order drawn at random.
-  virtual double evaluate(const KTreeSteps& tree, Random& random) = 0;
+  /// Minus infinity when `control` expires meanwhile.
+  virtual double evaluate(const KTreeSteps& tree, Random& random, const Control& control) = 0;
   /// The parents of that network, for the tree evaluated last.
   virtual std::vector<std::vector<std::int32_t>> parents() = 0;
 };
@@ -26,6 +27,8 @@ class KTreeEvaluatorFactory {
  public:
   virtual ~KTreeEvaluatorFactory() = default;
   virtual std::unique_ptr<KTreeEvaluator> make() const = 0;
+  /// About how many vertices are evaluated in a second: blocks of iterations are cut accordingly.
+  virtual double vertices_per_second() const = 0;
 };
 
 /// Version 2: draw an order of every clique (Algorithm 2), then give each vertex its best parent

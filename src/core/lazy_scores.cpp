@@ -15,11 +15,10 @@ LazyScoreCache::LazyScoreCache(const Columns& columns, const Terms& terms, std::
 }
 
 double LazyScoreCache::score(int child, std::span<const std::int32_t> parents) {
-  std::string key;  // the family's numbers, two bytes each
-  key.reserve(2 * parents.size() + 2);
+  std::string key;  // the family's numbers, byte by byte
+  key.reserve(sizeof(std::int32_t) * (parents.size() + 1));
   const auto append = [&key](std::int32_t number) {
-    key.push_back(static_cast<char>(number & 0xff));
-    key.push_back(static_cast<char>((number >> 8) & 0xff));
+    key.append(reinterpret_cast<const char*>(&number), sizeof number);
   };
   append(child);
   for (const std::int32_t parent : parents) append(parent);

@@ -114,7 +114,7 @@ def dandelion_decode(
 def ktree_dp_bytes(n: int, k: int) -> float: ...
 def optimize_ktree(
     scores: ScoreLookup, n: int, k: int, steps: Steps
-) -> tuple[float, list[list[int]]]: ...
+) -> tuple[float, list[list[int]], bool]: ...
 def sample_ktrees(
     scores: ScoreLookup,
     n: int,
@@ -123,7 +123,28 @@ def sample_ktrees(
     seed: int,
     max_iterations: int,
     good_enough: float,
+    known: float,
     n_jobs: int,
     time_limit: float | None,
     on_progress: Callable[[float, int, float], None] | None,
 ) -> SampledKTrees: ...
+
+max_subset_variables: int
+max_dp_variables: int
+
+def subset_dp_bytes(n: int) -> float: ...
+
+class SubsetTables:
+    def complete(self) -> bool: ...
+    def optimum(self) -> float: ...
+    def optimal_parents(self) -> list[list[int]]: ...
+
+def subset_tables(index: ScoreIndex, n_jobs: int, time_limit: float | None) -> SubsetTables: ...
+def bounded_dp(
+    tables: SubsetTables,
+    k: int,
+    lower_bound: float,
+    max_bytes: int,
+    time_limit: float | None,
+    on_progress: Callable[[int], None] | None,
+) -> tuple[str, float, list[int], list[int], int]: ...

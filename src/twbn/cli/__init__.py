@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 import twbn
 from twbn.cli import graphs, learn, tables
-from twbn.cli.shared import complain
+from twbn.cli.shared import complain, err, escape
 from twbn.errors import OptionError, TwbnError
 
 __all__ = ["app", "run"]
@@ -42,10 +43,12 @@ def root(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code: 0 done, 1 not possible, 2 wrong usage."""
+    warnings.showwarning = lambda message, *_, **__: err.print(f"note: {escape(str(message))}")
     try:
         code = app(list(arguments), standalone_mode=False)
     except (typer.Exit, SystemExit) as stop:
-        return int(getattr(stop, "exit_code", getattr(stop, "code", 0)) or 0)
+        code = int(getattr(stop, "exit_code", getattr(stop, "code", 0)) or 0)
+        return complain("interrupted", 1) if code == 130 else code  # Ctrl-C, as typer sees it
     except OptionError as error:
         return complain(str(error), 2)
     except TwbnError as error:

@@ -11,7 +11,7 @@ import twbn
 from twbn.cli.options import AsJson, Out, Seed, TimeLimit
 from twbn.cli.shared import check_target, err, escape, out, print_json
 from twbn.errors import OptionError
-from twbn.graphs.dandelion import DandelionCode, count_ktrees, sample_ktree
+from twbn.graphs.dandelion import DandelionCode, count_ktrees, log10_ktrees, sample_ktree
 from twbn.graphs.ktree import KTree
 
 __all__ = ["ktree", "treewidth"]
@@ -84,14 +84,15 @@ def sample(
     if count < 1:
         msg = f"--count must be at least 1, got {count}"
         raise OptionError(msg)
-    if seed < 0:
-        msg = f"--seed must be 0 or more, got {seed}"
-        raise OptionError(msg)
     trees = [sample_ktree(n, k, seed=seed, index=index) for index in range(count)]
+    log10 = log10_ktrees(n, k)
+    exactly = count_ktrees(n, k) if log10 < 300 else None  # longer numbers serve nobody
     if as_json:
-        print_json({"count": count_ktrees(n, k), "ktrees": [_facts(tree) for tree in trees]})
+        facts = [_facts(tree) for tree in trees]
+        print_json({"count": exactly, "log10_count": log10, "ktrees": facts})
         return
-    out.print(f"{count_ktrees(n, k):,} {k}-trees on {n} labels")
+    how_many = f"{exactly:,}" if exactly is not None else f"about 10^{log10:.1f}"
+    out.print(f"{how_many} {k}-trees on {n} labels")
     for tree in trees:
         _show(tree)
 

@@ -39,6 +39,7 @@ from twbn.cli.shared import (
 from twbn.errors import OptionError
 from twbn.scores.kinds import SCORES
 from twbn.search import METHODS, polish, read_result, result_document, write_result
+from twbn.search.ktree_dp import refuse_too_wide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,9 +82,16 @@ def learn(
     options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
     data: twbn.ScoreTable | twbn.Table
     if source.suffix == ".jkl":
+        given = [kind != "bdeu", ess != 1.0, max_parents != 3, *map(bool, (drop, weights, missing))]
+        if any(given):
+            msg = f"{source} has its scores already: --score, --ess, --max-parents and the options "
+            msg += "for reading tables do not apply"
+            raise OptionError(msg)
         options, data = {}, twbn.read_jkl(source)
     else:
         data = read_data(source, options)
+    if with_polish:  # before any work is done
+        refuse_too_wide(data.n_variables, min(treewidth, data.n_variables - 1))
     with _status(quiet=as_json) as report:
         result = twbn.learn(
             data, treewidth=treewidth, method=method, score=kind, ess=ess,
@@ -149,6 +157,8 @@ def verify(
             f"verified: score {claimed.score:.4f}, treewidth {claimed.treewidth} "
             f"(bound {claimed.treewidth_bound})"
         )
+        if claimed.status == "optimal":
+            out.print("that nothing better exists is the file's claim; it was not proved again")
     if problems:
         raise typer.Exit(1)
 

@@ -17,7 +17,7 @@ from twbn.graphs.ktree import KTree
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["DandelionCode", "count_ktrees", "sample_ktree"]
+__all__ = ["DandelionCode", "count_ktrees", "log10_ktrees", "sample_ktree"]
 
 #: (v, i) with 1 <= v <= n - k and 1 <= i <= k, or (0, 0), which the paper writes (0, ε).
 Symbol = tuple[int, int]
@@ -41,8 +41,12 @@ class DandelionCode:
     S: tuple[Symbol, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "Q", tuple(sorted(int(q) for q in self.Q)))
-        object.__setattr__(self, "S", tuple((int(v), int(i)) for v, i in self.S))
+        try:
+            object.__setattr__(self, "Q", tuple(sorted(int(q) for q in self.Q)))
+            object.__setattr__(self, "S", tuple((int(v), int(i)) for v, i in self.S))
+        except (TypeError, ValueError):
+            msg = f"Q must hold numbers and S pairs of numbers, got {self.Q!r} and {self.S!r}"
+            raise GraphError(msg) from None
         n, k = self.n, self.k
         if k < 1 or n < k + 2:
             msg = f"a code needs k >= 1 and n >= k + 2, got n = {n} and {k} labels in Q"
@@ -68,6 +72,10 @@ class DandelionCode:
         Different values of `index` give independent draws for one seed.
         """
         _check_size(n, k, least=k + 2)
+        for name, value in (("seed", seed), ("index", index)):
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+                msg = f"{name} must be a whole number, 0 or more, got {value!r}"
+                raise OptionError(msg)
         q, nodes, labels = _core.dandelion_sample(n, k, seed, index)
         return cls(n, tuple(q), tuple(zip(nodes, labels, strict=True)))
 
@@ -102,6 +110,15 @@ def count_ktrees(n: int, k: int) -> int:
     return math.comb(n, k) * int((k * (n - k) + 1) ** (n - k - 2))
 
 
+def log10_ktrees(n: int, k: int) -> float:
+    """Return the logarithm to base 10 of the number of k-trees on n labels."""
+    _check_size(n, k, least=k)
+    if n <= k + 1:
+        return 0.0
+    log_choose = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return log_choose / math.log(10) + (n - k - 2) * math.log10(k * (n - k) + 1)
+
+
 def sample_ktree(n: int, k: int, *, seed: int = 0, index: int = 0) -> KTree:
     """Return a k-tree on n vertices drawn uniformly."""
     _check_size(n, k, least=k + 1)
@@ -111,6 +128,9 @@ def sample_ktree(n: int, k: int, *, seed: int = 0, index: int = 0) -> KTree:
 
 
 def _check_size(n: int, k: int, least: int) -> None:
+    if not (isinstance(n, int) and isinstance(k, int)):
+        msg = f"n and k must be whole numbers, got {n!r} and {k!r}"
+        raise OptionError(msg)
     if k < 1:
         msg = f"k must be at least 1, got {k}"
         raise OptionError(msg)

@@ -51,6 +51,9 @@ class KTree:
         if sorted(grown) != list(range(self.n_vertices)):
             msg = f"root and attachments must have each of 0..{self.n_vertices - 1} once"
             raise GraphError(msg)
+        if not self.root:
+            msg = "a k-tree needs k of at least 1: the root clique is empty"
+            raise GraphError(msg)
         if not tidy:
             msg = f"a {self.k}-tree has at least {self.k + 1} vertices, got {self.n_vertices}"
             raise GraphError(msg)
@@ -156,7 +159,7 @@ class KTree:
         parents: list[int] = []
         dropped: list[int] = []
         for step, (v, clique) in enumerate(self.attachments):
-            if len(clique) != self.k or any(u not in when for u in clique):
+            if len(set(clique)) != self.k or any(u not in when for u in clique):
                 msg = (
                     f"vertex {v} is attached to {list(clique)}, not to {self.k} vertices before it"
                 )

@@ -192,7 +192,8 @@ def n_workers(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0 or n_jobs < -1:
+    good = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if not good or n_jobs == 0 or n_jobs < -1:
         msg = f"n_jobs must be a positive number, -1 (all cores) or None (one), got {n_jobs!r}"
         raise OptionError(msg)
     if n_jobs == -1:
@@ -201,7 +202,7 @@ def n_workers(n_jobs: int | None) -> int:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
-    return n_jobs
+    return int(n_jobs)
 
 
 def _status(found: _core.ScoredSets, max_size: int, budget: int | None) -> str:

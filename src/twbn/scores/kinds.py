@@ -31,6 +31,7 @@ ALIASES = {"mdl": "bic", "ll": "loglik"}
 ScoreOption: TypeAlias = "str | Callable[[Table, int, tuple[int, ...]], float]"
 
 MAX_STATES = 4096
+MAX_VARIABLES = 65_535
 
 
 def checked_score(score: ScoreOption, ess: float) -> None:
@@ -54,6 +55,9 @@ def score_name(score: ScoreOption) -> str:
 def scored_data(table: Table, score: str, ess: float) -> _core.ScoredData:
     """Hand the table to the compiled core, with the terms of one score."""
     table.require_complete("scoring")
+    if table.n_variables > MAX_VARIABLES:
+        msg = f"scoring takes at most {MAX_VARIABLES:,} variables, got {table.n_variables:,}"
+        raise DataError(msg)
     most = int(table.n_states.max())
     if most > MAX_STATES:
         name = table.names[int(table.n_states.argmax())]

@@ -10,6 +10,7 @@ import numpy as np
 
 from twbn import _core
 from twbn.errors import DataError
+from twbn.scores.kinds import SCORES
 from twbn.scores.protocol import ScoringInfo, checked_family, total_score
 
 if TYPE_CHECKING:
@@ -150,8 +151,15 @@ class ScoreTable:
         return matrix
 
     def upper_bound(self) -> float:
-        """Return the sum of the best local scores, which no network exceeds."""
-        return float(self.best().sum())
+        """Return a number that no network's score exceeds.
+
+        The sum of the best local scores, if all parent sets were considered. Otherwise sets that
+        are not here may be better: zero, as scores are logarithms of probabilities at most, or
+        infinity for a function.
+        """
+        if self.info.status == "complete":
+            return float(sum(self.best().tolist()))
+        return 0.0 if self.info.score in SCORES else float("inf")
 
     def statistics(self) -> dict[str, Any]:
         """Return counts by variable and by size, and the range of network scores."""
@@ -221,7 +229,7 @@ class ScoreTable:
             bad = self.parents.max() if self.parents.max() >= n else self.parents.min()
             msg = f"a parent must be between 0 and {n - 1}, got {bad}"
             raise DataError(msg)
-        rises = np.diff(self.scores) > 0
+        rises = self.scores[1:] > self.scores[:-1]
         rises[self.variable_offsets[1:-1] - 1] = False  # from one variable to the next
         if rises.any():
             msg = "the sets of each variable must be ordered best first"

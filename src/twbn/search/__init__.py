@@ -1,5 +1,6 @@
 """Searches for networks of bounded treewidth."""
 
+from twbn.search.dynamic import best_unbounded
 from twbn.search.formats import ResultFile, read_result, result_document, write_result
 from twbn.search.ktree_dp import best_dag_inside, polish
 from twbn.search.methods import METHODS, learn
@@ -12,6 +13,7 @@ __all__ = [
     "TracePoint",
     "VerificationError",
     "best_dag_inside",
+    "best_unbounded",
     "learn",
     "polish",
     "read_result",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 from twbn.errors import FileFormatError, GraphError, OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
-from twbn.search.result import TOLERANCE, SearchResult, VerificationError, check_network
+from twbn.search.result import (
+    STATUSES,
+    TOLERANCE,
+    SearchResult,
+    VerificationError,
+    check_network,
+)
 
 if TYPE_CHECKING:
     import os
@@ -81,8 +88,13 @@ class ResultFile:
     bags: tuple[tuple[str, ...], ...]
     tree_edges: tuple[tuple[int, int], ...]
     score: float
+    bound: float
+    gap: float
+    status: str
+    n_variables: int
     treewidth_bound: int
     treewidth: int
+    last_traced: float | None
     score_name: str
     ess: float | None
     data_options: Mapping[str, Any]
@@ -123,26 +135,48 @@ class ResultFile:
         except VerificationError as error:
             return [self._with_names(str(error))]
         problems = []
-        if not math.isclose(score, self.score, rel_tol=TOLERANCE, abs_tol=1e-6):
+        if not _close(score, self.score):
             problems.append(f"the score is {score:.6f}, the file says {self.score:.6f}")
         if max(decomposition.width, 0) != self.treewidth:
             problems.append(
                 f"the decomposition has width {decomposition.width}, the file says {self.treewidth}"
             )
+        return problems + self._inconsistencies()
+
+    def _inconsistencies(self) -> list[str]:
+        """Return which of the file's claims contradict each other."""
+        problems = []
+        if self.status not in STATUSES:
+            problems.append(f"the status {self.status!r} is none of {list(STATUSES)}")
+        if self.bound < self.score and not _close(self.bound, self.score):
+            problems.append(f"the bound {self.bound:.6f} is below the score {self.score:.6f}")
+        elif not _close(self.gap, (self.bound - self.score) / max(abs(self.score), 1e-12)):
+            problems.append(f"the gap {self.gap:.6f} is not that of score and bound")
+        if self.status == "optimal" and not _close(self.bound, self.score):
+            problems.append("the status is optimal, but the bound is not the score")
+        if self.n_variables != len(self.names):
+            problems.append(f"{len(self.names)} names, but n_variables is {self.n_variables}")
+        if set(self.parents) != set(self.names):
+            extra = sorted(set(self.parents) ^ set(self.names))
+            problems.append(f"parents and names differ in {extra[0]!r}")
+        if self.last_traced is not None and not _close(self.last_traced, self.score):
+            problems.append(f"the trace ends at {self.last_traced:.6f}, not at the score")
         return problems
 
     def _positions(self) -> dict[str, int]:
         return {name: v for v, name in enumerate(self.names)}
 
     def _with_names(self, message: str) -> str:
-        """Add what the numbers in a graph's message stand for."""
-        import re
+        """Say the vertices in a graph's message by name."""
 
-        used = {int(token) for token in re.findall(r"\b\d+\b", message)}
-        known = [f"{v} is {self.names[v]}" for v in sorted(used) if v < len(self.names)]
-        return (
-            f"{message} ({', '.join(known)})" if known and "vert" in message + "cycle" else message
-        )
+        def name(match: re.Match[str]) -> str:
+            v = int(match[0])
+            return repr(self.names[v]) if v < len(self.names) else match[0]
+
+        def inside(match: re.Match[str]) -> str:
+            return re.sub(r"\d+", name, match[0])
+
+        return re.sub(r"vertex \d+|edge \(\d+, \d+\)|cycle: [\d> -]+", inside, message)
 
 
 def read_result(path: str | os.PathLike[str]) -> ResultFile:
@@ -169,11 +203,16 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
             tuple(tuple(map(str, bag)) for bag in document["decomposition"]["bags"]),
             tuple((int(a), int(b)) for a, b in document["decomposition"]["edges"]),
             float(document["score"]),
-            int(document["treewidth_bound"]),
-            int(document["treewidth"]),
+            math.inf if document["bound"] is None else float(document["bound"]),
+            math.inf if document["gap"] is None else float(document["gap"]),
+            str(document["status"]),
+            _whole(document["n_variables"]),
+            _whole(document["treewidth_bound"]),
+            _whole(document["treewidth"]),
+            float(document["trace"][-1]["score"]) if document["trace"] else None,
             str(document["scoring"]["score"]),
-            None if document["scoring"]["ess"] is None else float(document["scoring"]["ess"]),
-            dict(document["data_options"]),
+            _checked_ess(document["scoring"]),
+            _checked_data_options(document["data_options"]),
         )
     except KeyError as error:
         msg = f"{path}: the entry {error.args[0]!r} is missing"
@@ -181,6 +220,46 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     except (TypeError, ValueError, AttributeError, OptionError) as error:
         msg = f"{path}: an entry is not what it should be ({error})"
         raise FileFormatError(msg) from None
+
+
+def _close(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=1e-6)
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        msg = f"{value!r} is not a whole number"
+        raise ValueError(msg)
+    return value
+
+
+def _checked_ess(scoring: Mapping[str, Any]) -> float | None:
+    ess = scoring["ess"]
+    if (ess is None) == (scoring["score"] == "bdeu") or (ess is not None and not float(ess) > 0):
+        msg = f"ess {ess!r} does not go with the score {scoring['score']!r}"
+        raise ValueError(msg)
+    return None if ess is None else float(ess)
+
+
+#: How a table may be said to have been read: option and what its value may be.
+_DATA_OPTIONS: Mapping[str, tuple[type, ...]] = {
+    "delimiter": (str, type(None)),
+    "header": (bool, type(None)),
+    "discretize": (str,),
+    "bins": (int,),
+    "drop": (list,),
+    "weights": (str, type(None)),
+    "missing": (list,),
+}
+
+
+def _checked_data_options(options: Any) -> dict[str, Any]:
+    for key, value in dict(options).items():
+        lists_texts = not isinstance(value, list) or all(isinstance(v, str) for v in value)
+        if not isinstance(value, _DATA_OPTIONS.get(key, ())) or not lists_texts:
+            msg = f"data option {key!r} has the value {value!r}"
+            raise ValueError(msg)
+    return dict(options)
 
 
 def _finite(value: float) -> float | None:

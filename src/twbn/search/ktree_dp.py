@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,11 @@ def best_dag_inside(tree: KTree, scores: LocalScores) -> tuple[Dag, float]:
     chosen below them (after Korhonen and Parviainen, 2013): O(3^k · (k+1)! · n).
     """
     refuse_too_wide(tree.n_vertices, tree.k)
-    score, parents = _core.optimize_ktree(scores.lookup, tree.n_vertices, tree.k, tree.steps)
+    score, parents, interrupted = _core.optimize_ktree(
+        scores.lookup, tree.n_vertices, tree.k, tree.steps
+    )
+    if interrupted:
+        raise KeyboardInterrupt
     if score == -math.inf:
         msg = "no network inside this k-tree has all its parent sets in the scores"
         raise OptionError(msg)
@@ -40,21 +45,33 @@ def polish(result: SearchResult, scores: LocalScores) -> SearchResult:
     """Return the best network inside the result's own decomposition, completed to a k-tree.
 
     Never worse than the result itself, which is returned unchanged when nothing better is there.
+    Ctrl-C returns it too, with status ``interrupted``.
     """
     n = result.dag.n_vertices
+    if result.names != tuple(scores.names):
+        msg = "the scores have other variables than the result, or in another order"
+        raise OptionError(msg)
     if n == 1:
         return result
+    begun = time.perf_counter()
     k = min(result.treewidth_bound, n - 1)
     tree = KTree.containing(result.decomposition, n, k)
-    dag, score = best_dag_inside(tree, scores)
+    try:
+        dag, score = best_dag_inside(tree, scores)
+    except KeyboardInterrupt:  # what there is, is kept
+        return replace(result, scores=scores, status="interrupted")
     if score <= result.score:
         return result
-    point = TracePoint(result.seconds, result.n_iterations, score, result.bound)
+    bound = max(result.bound, scores.upper_bound())  # other scores may have other sets
+    seconds = result.seconds + time.perf_counter() - begun
+    point = TracePoint(seconds, result.n_iterations, score, bound)
     return replace(
         result,
         scores=scores,
         dag=dag,
         decomposition=tree.decomposition(),
+        bound=bound,
+        seconds=seconds,
         trace=(*result.trace, point),
         notes=(*result.notes, "polished"),
     )

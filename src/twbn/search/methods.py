@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from twbn.errors import OptionError
 from twbn.scores.compute import compute_scores
 from twbn.scores.protocol import LocalScores
-from twbn.search.options import DEFAULT_TIME_LIMIT
+from twbn.search.dynamic import dp
+from twbn.search.options import DEFAULT_TIME_LIMIT, check_budget
 from twbn.search.sample import sample, sample_exact
 from twbn.search.tree import tree
 
@@ -43,6 +44,7 @@ class Method(Protocol):
 
 #: Every search by its name.
 METHODS: Mapping[str, Method] = {
+    "dp": dp,
     "sample": sample,
     "sample-exact": sample_exact,
     "tree": tree,
@@ -75,7 +77,7 @@ def learn(
     method
         A name in `METHODS`: ``"sample"`` (k-trees and orders at random, Version 2 of the paper),
         ``"sample-exact"`` (k-trees at random, each searched exactly, Version 1), ``"tree"``
-        (treewidth one, optimal).
+        (treewidth one, optimal), ``"dp"`` (the optimum, proved, for up to 15 variables or so).
     score, ess, max_parents
         How to score data; see `compute_scores`. Not used when `source` holds scores.
     time_limit
@@ -100,9 +102,10 @@ def learn(
     (1, [0, 0, 1])
     """
     begun = time.perf_counter()
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         msg = f"unknown method {method!r}; expected one of {', '.join(METHODS)}"
         raise OptionError(msg)
+    check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
     if time_limit is None and max_iterations is None:
         time_limit = DEFAULT_TIME_LIMIT
     if isinstance(source, LocalScores):

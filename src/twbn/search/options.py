@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from twbn.graphs.decomposition import TreeDecomposition
     from twbn.scores.protocol import LocalScores
 
-__all__ = ["Progress", "SearchOptions", "Start"]
+__all__ = ["DEFAULT_TIME_LIMIT", "Progress", "SearchOptions", "Start", "check_budget"]
 
 #: Called with (seconds, iterations, best score).
 Progress = Callable[[float, int, float], None]
@@ -59,22 +59,15 @@ class SearchOptions:
     ) -> SearchOptions:
         """Return the options, or raise OptionError naming the one at fault."""
         n = scores.n_variables
-        _whole("treewidth", treewidth, least=1)
-        _whole("seed", seed, least=0, most=2**63 - 1)
-        if max_iterations is not None:
-            _whole("max_iterations", max_iterations, least=1, most=2**62)
-        if time_limit is not None and not (
-            isinstance(time_limit, int | float | np.number)
-            and time_limit > 0
-            and math.isfinite(time_limit)
-        ):
-            msg = f"time_limit must be a positive number of seconds, got {time_limit!r}"
-            raise OptionError(msg)
+        check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
         if time_limit is None and max_iterations is None:
             time_limit = DEFAULT_TIME_LIMIT
         notes = []
         if treewidth >= n > 1:
             notes.append(f"treewidth {treewidth} does not bind {n} variables: {n - 1} is no bound")
+        if scores.info.status not in {"complete", "lazy"}:
+            reason = scores.info.status.replace("_", " ")
+            notes.append(f"not all parent sets were scored ({reason}), so the bound is weak")
         return cls(
             n,
             max(min(treewidth, n - 1), 0),
@@ -99,6 +92,27 @@ class SearchOptions:
         return None if self.time_limit is None else max(self.time_limit - self.seconds, 0.001)
 
 
+def check_budget(
+    treewidth: int,
+    time_limit: float | None,
+    max_iterations: int | None,
+    seed: int,
+    n_jobs: int | None,
+) -> None:
+    """Raise OptionError naming the option that makes no sense."""
+    _whole("treewidth", treewidth, least=1)
+    _whole("seed", seed, least=0, most=2**63 - 1)
+    n_workers(n_jobs)
+    if max_iterations is not None:
+        _whole("max_iterations", max_iterations, least=1, most=2**62)
+    if time_limit is None:
+        return
+    good = isinstance(time_limit, int | float | np.number) and not isinstance(time_limit, bool)
+    if not (good and time_limit > 0 and math.isfinite(time_limit)):
+        msg = f"time_limit must be a positive number of seconds, got {time_limit!r}"
+        raise OptionError(msg)
+
+
 def _checked_start(
     start: Start, scores: LocalScores, treewidth: int
 ) -> tuple[Dag, TreeDecomposition]:
@@ -109,10 +123,13 @@ def _checked_start(
     if dag.n_vertices != scores.n_variables:
         msg = f"start has {dag.n_vertices} variables, the scores have {scores.n_variables}"
         raise OptionError(msg)
+    if isinstance(start, SearchResult) and start.names != tuple(scores.names):
+        msg = "start has other variables than the scores, or in another order"
+        raise OptionError(msg)
     if scores.total(dag) == -math.inf:
         msg = "start has a parent set that is not in the scores"
         raise OptionError(msg)
-    if isinstance(start, SearchResult):
+    if isinstance(start, SearchResult) and start.treewidth <= treewidth:
         proof, width = start.decomposition, start.treewidth
     else:
         found = exact_treewidth(dag.moral_graph(), time_limit=10.0)

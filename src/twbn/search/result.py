@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["STATUSES", "SearchResult", "TracePoint", "VerificationError", "check_network"]
 
 #: How a search may end.
-STATUSES = ("optimal", "time_limit", "iteration_limit", "interrupted")
+STATUSES = ("optimal", "time_limit", "iteration_limit", "interrupted", "memory_limit")
 
 #: Scores are sums of many logarithms; equal ones may differ by this share from rounding.
 TOLERANCE = 1e-9
@@ -49,9 +49,13 @@ def check_network(
         msg = f"the network has {dag.n_vertices} variables, the scores have {scores.n_variables}"
         raise VerificationError(msg)
     for child, parents in enumerate(dag.parents):
-        if scores.local(child, parents) == -math.inf:
-            names = [scores.names[p] for p in parents]
+        local = scores.local(child, parents)
+        names = [scores.names[p] for p in parents]
+        if local == -math.inf:
             msg = f"the parents {names} of {scores.names[child]!r} are not in the scores"
+            raise VerificationError(msg)
+        if not math.isfinite(local):
+            msg = f"the score of {scores.names[child]!r} given {names} is {local}, not a number"
             raise VerificationError(msg)
     try:
         decomposition.check(dag.moral_graph())
@@ -77,7 +81,7 @@ class SearchResult:
         Log score; an upper bound for all networks within the treewidth bound; their distance as
         a share of the score.
     status
-        ``optimal``, ``time_limit``, ``iteration_limit`` or ``interrupted``.
+        ``optimal``, ``time_limit``, ``iteration_limit``, ``interrupted`` or ``memory_limit``.
     decomposition
         Tree decomposition of the moral graph: the proof of the treewidth.
     trace
@@ -106,7 +110,7 @@ class SearchResult:
         if self.status not in STATUSES:
             msg = f"status must be one of {list(STATUSES)}, got {self.status!r}"
             raise VerificationError(msg)
-        if score > self.bound + TOLERANCE * abs(score):
+        if not score <= self.bound + TOLERANCE * abs(score):
             msg = f"the score {score} exceeds the bound {self.bound}"
             raise VerificationError(msg)
         object.__setattr__(self, "score", score)

@@ -12,7 +12,7 @@ from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.ktree import KTree
 from twbn.search.ktree_dp import refuse_too_wide
 from twbn.search.options import SearchOptions
-from twbn.search.result import SearchResult, TracePoint
+from twbn.search.result import TOLERANCE, SearchResult, TracePoint
 
 if TYPE_CHECKING:
     from twbn.scores.protocol import LocalScores
@@ -96,31 +96,38 @@ def _run(
             options.seconds, options.seed, notes=options.notes,
         )  # fmt: skip
     # A budget in iterations is used up, so that the answer does not depend on who comes first.
-    good_enough = bound if options.max_iterations is None else math.inf
+    enough = bound - TOLERANCE * abs(bound) if options.max_iterations is None else math.inf
+    known = -math.inf if best is None else scores.total(best[0])
+    # One clique of all variables: the dynamic programme is the whole search.
+    alone = method == "sample-exact" and options.k == options.n - 1
     found = _core.sample_ktrees(
         scores.lookup,
         options.n,
         options.k,
         method == "sample-exact",
         options.seed,
-        -1 if options.max_iterations is None else options.max_iterations,
-        good_enough,
+        1 if alone else -1 if options.max_iterations is None else options.max_iterations,
+        enough,
+        known,
         options.n_jobs,
         options.time_left,
         on_progress,
     )
-    trace = [] if best is None else [TracePoint(0.0, 0, scores.total(best[0]), bound)]
-    for seconds, iteration, score in found["trace"]:
-        if not trace or score > trace[-1].score:
-            trace.append(TracePoint(seconds, iteration + 1, score, bound))
-    if found["found"] and (best is None or found["score"] > scores.total(best[0])):
+    if found["found"] and found["score"] > known:
         tree = KTree.from_steps(options.n, found["steps"])
         best = Dag(tuple(map(tuple, found["parents"]))), tree.decomposition()
     if best is None:
         raise OptionError(_nothing_found(scores, found["n_iterations"]))
-    status = _status(found, options)
-    if scores.total(best[0]) >= bound:
+    score, status = scores.total(best[0]), _status(found, options)
+    if alone and found["n_iterations"] == 1:
+        bound = score
+    if score >= bound - TOLERANCE * abs(bound):
         status = "optimal"
+    trace = [] if known == -math.inf else [TracePoint(0.0, 0, known, bound)]
+    for seconds, iteration, value in found["trace"]:
+        if not trace or value > trace[-1].score:
+            trace.append(TracePoint(seconds, iteration + 1, value, bound))
+    trace[-1] = trace[-1]._replace(score=score)  # summed in the same order as the result's
     return SearchResult(
         scores, best[0], best[1], options.treewidth, method, status, bound,
         found["n_iterations"], options.seconds, options.seed, tuple(trace), options.notes,

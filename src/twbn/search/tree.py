@@ -49,7 +49,12 @@ def tree(
     empty = np.array([scores.local(v, ()) for v in range(n)])
     must = np.isneginf(empty)
     weights = (scores.single_parents() - np.where(must, 0.0, empty)[:, None]).T
-    parents = maximum_branching(weights, must=must)
+    try:
+        parents = maximum_branching(weights, must=must)
+    except OptionError:
+        names = ", ".join(scores.names[v] for v in np.flatnonzero(must)[:5])
+        msg = f"no network of treewidth one gives all of {names} a parent, as their scores demand"
+        raise OptionError(msg) from None
     dag = Dag(tuple(() if p < 0 else (int(p),) for p in parents))
     if options.start is not None and scores.total(options.start[0]) > scores.total(dag):
         dag = options.start[0]
@@ -105,67 +110,100 @@ def maximum_branching(
     np.fill_diagonal(graph, -np.inf)
     parents = _arborescence(graph, n)
     chosen = np.where(parents[:n] == n, -1, parents[:n])
-    lonely = [v for v in range(n) if needs[v] and chosen[v] < 0]
-    if lonely:
-        msg = f"no network of treewidth one gives all of {lonely} a parent, as their scores demand"
+    if np.any(needs & (chosen < 0)):
+        msg = "no branching gives every vertex that must have one a parent"
         raise OptionError(msg)
     return chosen
 
 
 def _arborescence(graph: NDArray[np.float64], root: int) -> NDArray[np.int64]:
-    """Return the parents in the spanning arborescence of greatest weight from `root`."""
+    """Return the parents in the spanning arborescence of greatest weight from `root`.
+
+    O(n²) memory: a contracted cycle takes the place of one of its members, and each place of the
+    matrix remembers which arc of the original graph it stands for.
+    """
     n = len(graph)
-    heaviest = np.argmax(graph, axis=0)
-    # Ties prefer the root, so that arcs of no gain are left out.
-    heaviest = np.where(graph[root] >= graph[heaviest, np.arange(n)], root, heaviest)
-    heaviest[root] = root
-    cycle = _some_cycles(heaviest, root)
-    if not cycle.any():
-        return heaviest
-    # cycle[v] > 0 numbers the cycle of v. Contracted vertices come after the others.
-    outside = np.flatnonzero(cycle == 0)
-    n_cycles = int(cycle.max())
-    number = np.empty(n, dtype=np.int64)
-    number[outside] = np.arange(len(outside))
-    number[cycle > 0] = len(outside) + cycle[cycle > 0] - 1
-    size = len(outside) + n_cycles
-    small = np.full((size, size), -np.inf)
-    tail = np.zeros((size, size), dtype=np.int64)
-    head = np.zeros((size, size), dtype=np.int64)
-    given_up = np.where(cycle > 0, graph[heaviest, np.arange(n)], 0.0)
-    # Of all arcs between two contracted vertices the heaviest stands for them.
-    tails, heads = np.nonzero(np.isfinite(graph))
-    between = number[tails] != number[heads]
-    tails, heads = tails[between], heads[between]
-    gains = graph[tails, heads] - given_up[heads]
-    pairs = number[tails] * size + number[heads]
-    order = np.lexsort((heads, tails, -gains, pairs))
-    first = order[np.unique(pairs[order], return_index=True)[1]]
-    places = np.divmod(pairs[first], size)
-    small[places], tail[places], head[places] = gains[first], tails[first], heads[first]
-    above = _arborescence(small, int(number[root]))
-    parents = heaviest.copy()
-    for b in range(size):
-        a = above[b]
-        if b != number[root]:
-            parents[head[a, b]] = tail[a, b]
+    weight = graph.copy()
+    tail, head = np.indices((n, n))
+    active = np.ones(n, dtype=bool)
+    node = list(range(n))  # the vertex or contracted cycle at each place
+    above: dict[int, int] = {}  # the cycle that a vertex or cycle was contracted into
+    contracted: list[tuple[int, dict[int, tuple[int, int]]]] = []
+    while True:
+        best = _heaviest_arcs(weight, active, root)
+        cycle = _some_cycle(best, active, root)
+        if cycle is None:
+            break
+        label = n + len(contracted)
+        taken = {node[v]: (int(tail[best[v], v]), int(head[best[v], v])) for v in cycle}
+        contracted.append((label, taken))
+        above |= dict.fromkeys(taken, label)
+        _contract(weight, tail, head, best, cycle)
+        active[cycle[1:]] = False
+        node[cycle[0]] = label
+    entering = {
+        node[v]: (int(tail[best[v], v]), int(head[best[v], v]))
+        for v in np.flatnonzero(active).tolist()
+        if v != root
+    }
+    # The arc that enters a cycle replaces the one of the member that it enters.
+    for label, taken in reversed(contracted):
+        arc = entering.pop(label)
+        member = arc[1]
+        while above[member] != label:
+            member = above[member]
+        entering |= {**taken, member: arc}
+    parents = np.full(n, root, dtype=np.int64)
+    for tail_vertex, head_vertex in entering.values():
+        parents[head_vertex] = tail_vertex
     return parents
 
 
-def _some_cycles(parents: NDArray[np.int64], root: int) -> NDArray[np.int64]:
-    """Return 0, or the number of the cycle that a vertex lies on."""
-    state = np.zeros(len(parents), dtype=np.int64)  # the walk that reached a vertex
-    cycle = np.zeros(len(parents), dtype=np.int64)
-    n_cycles = 0
-    for first in range(len(parents)):
+def _heaviest_arcs(
+    weight: NDArray[np.float64], active: NDArray[np.bool_], root: int
+) -> NDArray[np.int64]:
+    """Return where the heaviest arc into each active place comes from; ties prefer the root."""
+    allowed = np.where(active[:, None], weight, -np.inf)
+    best = np.argmax(allowed, axis=0)
+    heaviest = allowed[best, np.arange(len(weight))]
+    return np.where(weight[root] >= heaviest, root, best)
+
+
+def _some_cycle(best: NDArray[np.int64], active: NDArray[np.bool_], root: int) -> list[int] | None:
+    walk_of = np.zeros(len(best), dtype=np.int64)
+    for first in np.flatnonzero(active).tolist():
         v = first
-        while v != root and state[v] == 0:
-            state[v] = first + 1
-            v = int(parents[v])
-        if v != root and state[v] == first + 1:
-            n_cycles += 1
-            u = v
-            while cycle[u] == 0:
-                cycle[u] = n_cycles
-                u = int(parents[u])
-    return cycle
+        while v != root and walk_of[v] == 0:
+            walk_of[v] = first + 1
+            v = int(best[v])
+        if v != root and walk_of[v] == first + 1:
+            cycle = [v]
+            while best[cycle[-1]] != v:
+                cycle.append(int(best[cycle[-1]]))
+            return cycle
+    return None
+
+
+def _contract(
+    weight: NDArray[np.float64],
+    tail: NDArray[np.intp],
+    head: NDArray[np.intp],
+    best: NDArray[np.int64],
+    cycle: list[int],
+) -> None:
+    """Let the first place of a cycle stand for all of it."""
+    place, members, others = cycle[0], np.array(cycle), np.arange(len(weight))
+    # Into the cycle: what is gained over the arc of the member that is entered.
+    gains = weight[:, members] - weight[best[members], members]
+    entered = members[np.argmax(gains, axis=1)]
+    into = gains.max(axis=1)
+    tails, heads = tail[others, entered], head[others, entered]
+    # Out of the cycle: the heaviest arc of any member.
+    leaving = members[np.argmax(weight[members], axis=0)]
+    weight[place], tail[place], head[place] = (
+        weight[leaving, others],
+        tail[leaving, others],
+        head[leaving, others],
+    )
+    weight[:, place], tail[:, place], head[:, place] = into, tails, heads
+    weight[place, place] = -np.inf

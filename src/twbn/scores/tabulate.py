@@ -1,0 +1,37 @@
+"""A score table of scores that are computed on demand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+from twbn.errors import MemoryLimitError
+from twbn.scores.score_table import ScoreTable
+
+if TYPE_CHECKING:
+    from twbn.scores.protocol import LocalScores
+
+__all__ = ["tabulated"]
+
+MAX_SETS = 5_000_000
+
+
+def tabulated(scores: LocalScores) -> ScoreTable:
+    """Return the scores as a table: themselves, or every candidate set asked for once."""
+    if isinstance(scores, ScoreTable):
+        return scores
+    n, size = scores.n_variables, scores.max_parents
+    n_sets = n * sum(math.comb(n - 1, s) for s in range(size + 1))
+    if n_sets > MAX_SETS:
+        msg = f"{n_sets:,} parent sets are too many to compute one by one; use compute_scores"
+        raise MemoryLimitError(msg)
+    sets: list[dict[tuple[int, ...], float]] = []
+    for child in range(n):
+        others = [v for v in range(n) if v != child]
+        families = itertools.chain.from_iterable(
+            itertools.combinations(others, s) for s in range(size + 1)
+        )
+        values = {family: scores.local(child, family) for family in families}
+        sets.append({f: value for f, value in values.items() if value > -math.inf})
+    return ScoreTable.from_sets(scores.names, sets, scores.info)
