@@ -15,13 +15,12 @@ from pathlib import Path
 import numpy as np
 
 import twbn
-from twbn.scores import ScoreTable
 
 SHARED = Path(os.environ.get("TWBN_SHARED", Path(__file__).parents[2] / "shared"))
 SECONDS = 2.0
 
 
-def scores_of(name: str) -> ScoreTable | None:
+def scores_of(name: str) -> twbn.ScoreTable | None:
     try:
         table = twbn.datasets.load(name, folder=SHARED / "uci" / "raw")
     except twbn.TwbnError as error:
@@ -30,7 +29,7 @@ def scores_of(name: str) -> ScoreTable | None:
     return twbn.compute_scores(table, max_parents=2 if name == "hill" else 3)
 
 
-def random_scores(n: int, seed: int = 0) -> ScoreTable:
+def random_scores(n: int, seed: int = 0) -> twbn.ScoreTable:
     """Return made-up scores: 30 sets of one or two parents near each variable."""
     rng = np.random.default_rng(seed)
     sets = []
@@ -42,10 +41,10 @@ def random_scores(n: int, seed: int = 0) -> ScoreTable:
             members = tuple(sorted(rng.choice(near, size, replace=False).tolist()))
             families[members] = -float(rng.uniform(50, 100))
         sets.append(families)
-    return ScoreTable.from_sets([f"x{v}" for v in range(n)], sets)
+    return twbn.ScoreTable.from_sets([f"x{v}" for v in range(n)], sets)
 
 
-def rate(scores: ScoreTable, method: str, k: int, n_jobs: int = 1) -> float:
+def rate(scores: twbn.ScoreTable, method: str, k: int, n_jobs: int = 1) -> float:
     """Return k-trees per second, the better of two runs."""
     best = 0.0
     for seed in range(2):

@@ -62,6 +62,13 @@ def test_a_module_imports_only_the_layers_below_it(path: Path) -> None:
         assert target in MAY_IMPORT[layer], f"{path.name} ({layer}) imports {name}"
 
 
+@pytest.mark.parametrize("folder", ["benchmarks", "experiments", "examples"])
+def test_what_stands_beside_the_package_uses_its_public_names_only(folder: str) -> None:
+    for path in (PACKAGE.parents[1] / folder).glob("*.py"):
+        names = {name for name in imports(path) if name.split(".")[0] == "twbn"}
+        assert names <= {"twbn"}, f"{path} imports {names}"
+
+
 def test_every_solver_has_one_module_that_imports_it() -> None:
     for solver in ONE_MODULE_EACH:
         users = [p for p in MODULES if any(n.split(".")[0] == solver for n in imports(p))]
