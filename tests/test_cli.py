@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from conftest import shared_path
 from twbn import datasets, read_gr, read_jkl, read_td
 
 if TYPE_CHECKING:
@@ -103,6 +104,14 @@ def test_learn_prints_json_for_machines(data: Path) -> None:
     assert facts["status"] == "iteration_limit"
     assert facts["iterations"] == 50
     assert set(facts["parents"]) == {"a", "b", "c"}
+
+
+def test_the_exact_portfolio_proves_housing() -> None:
+    data = shared_path("uci/binary/housing.csv")
+    options = ["-k", 4, "--max-parents", 3, "--method", "exact", "--time-limit", 60, "--json"]
+    facts = json.loads(twbn("learn", data, *options).stdout)
+    assert (facts["status"], facts["gap"]) == ("optimal", 0.0)
+    assert facts["score"] == pytest.approx(-3159.1071, abs=5e-5)
 
 
 def test_learn_takes_score_files_and_polish(data: Path, tmp_path: Path) -> None:

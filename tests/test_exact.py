@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import threading
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from conftest import shared_path
-from oracle import all_dags, random_table
-from twbn import Dag, LazyScores, ScoreTable, Table, compute_scores, learn, read_table, treewidth
+from oracle import all_dags, random_graphs, random_table
+from twbn import (
+    Dag,
+    Graph,
+    LazyScores,
+    ScoreTable,
+    Table,
+    compute_scores,
+    learn,
+    read_table,
+    treewidth,
+)
 from twbn.errors import MemoryLimitError, OptionError
+from twbn.graphs import elimination_width
 from twbn.search import best_unbounded
 from twbn.search.dynamic import dp
+from twbn.search.exact_milp import milp_paper
+from twbn.search.highs_process import write_program
+from twbn.search.milp import combined_program, treewidth_program
+from twbn.search.solver import solve
+
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc"
+)
 
 
 @cache
@@ -45,6 +69,10 @@ def test_every_exact_method_agrees_with_brute_force(seed: int) -> None:
             result = dp(scores, treewidth=k, prune=prune)
             assert result.status == "optimal"
             assert result.gap == 0.0
+            assert result.score == pytest.approx(expected[k - 1], abs=1e-6)
+        if seed < 4:
+            result = milp_paper(scores, treewidth=k)
+            assert (result.status, result.gap) == ("optimal", 0.0)
             assert result.score == pytest.approx(expected[k - 1], abs=1e-6)
     assert best_unbounded(scores)[1] == pytest.approx(expected[-1])
 
@@ -138,3 +166,97 @@ def test_a_start_is_kept_when_nothing_beats_it() -> None:
     again = dp(scores, treewidth=2, start=best)
     assert again.status == "optimal"
     assert again.score == pytest.approx(best.score)
+
+
+def test_the_portfolio_goes_on_with_the_program_when_variables_are_too_many() -> None:
+    table = random_table(np.random.default_rng(1), 26, 60, max_states=2)
+    scores = compute_scores(table, max_parents=1)
+    with pytest.raises(MemoryLimitError):
+        dp(scores, treewidth=1)
+    result = learn(scores, treewidth=1, method="exact", time_limit=2)
+    best = learn(scores, treewidth=1, method="tree").score
+    assert result.method == "exact"
+    assert result.score <= best + 1e-9 <= result.bound + 2e-6
+
+
+# The paper's programs
+
+
+def test_every_network_within_the_bound_is_a_point_of_the_program() -> None:
+    scores = compute_scores(random_table(np.random.default_rng(2), 7, 60), prune=False)
+    for k in (1, 2, 3):
+        program = combined_program(scores, k)
+        for seed in range(20):
+            network = learn(scores, treewidth=k, max_iterations=1, seed=seed)
+            order = network.decomposition.elimination_order()
+            x = program.point(network.dag, order, scores)
+            assert program.program.violation(x) == 0
+            assert program.dag(x, scores) == network.dag
+            assert float(program.program.objective @ x) == pytest.approx(network.score)
+            width = elimination_width(network.dag.moral_graph(), order)
+            narrow = combined_program(scores, width - 1)
+            assert narrow.program.violation(narrow.point(network.dag, order, scores)) == 1
+
+
+def test_the_treewidth_program_agrees_with_the_exact_algorithm() -> None:
+    for graph in (*random_graphs(6, 6, seed=9), *random_graphs(9, 4, seed=10)):
+        width = treewidth(graph).upper
+        program = treewidth_program(graph)
+        solution = solve(program.program, time_limit=60)
+        assert solution.status == "optimal"
+        assert solution.x is not None
+        assert round(-float(program.program.objective @ solution.x)) == width
+        assert elimination_width(graph, program.elimination_order(solution.x)) == width
+
+
+def test_a_treewidth_too_small_is_infeasible() -> None:
+    square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    assert solve(treewidth_program(square, 2).program, time_limit=60).status == "optimal"
+    assert solve(treewidth_program(square, 1).program, time_limit=60).status == "infeasible"
+
+
+@pytest.mark.parametrize("ending", ["mps", "lp"])
+def test_a_program_can_be_written_out(tmp_path: Path, ending: str) -> None:
+    scores = compute_scores(random_table(np.random.default_rng(2), 4, 60))
+    path = tmp_path / f"program.{ending}"
+    write_program(combined_program(scores, 2).program, str(path))
+    assert path.stat().st_size > 500
+
+
+@needs_proc
+def test_a_solver_killed_from_outside_leaves_a_verified_network() -> None:
+    scores = compute_scores(random_table(np.random.default_rng(3), 12, 300), score="loglik")
+    killer = threading.Timer(1.0, kill_children)
+    killer.start()
+    result = milp_paper(scores, treewidth=3, time_limit=60)
+    killer.join()
+    assert result.status == "interrupted"
+    assert any("the solver process ended with code -9" in note for note in result.notes)
+    assert result.score <= result.bound
+    assert not children()
+
+
+@needs_proc
+def test_time_limits_hold_and_leave_no_process_behind() -> None:
+    scores = compute_scores(random_table(np.random.default_rng(3), 12, 300), score="loglik")
+    result = milp_paper(scores, treewidth=3, time_limit=1.0)
+    assert result.status == "time_limit"
+    assert result.score < result.bound
+    assert not children()
+
+
+def children() -> list[int]:
+    """Return the solver processes that this one has started and that still run."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it may end while it is looked at
+            parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+            command = (process / "cmdline").read_bytes()
+            if int(parent) == os.getpid() and b"highs_process" in command:
+                found.append(int(process.name))
+    return found
+
+
+def kill_children() -> None:
+    for pid in children():
+        os.kill(pid, signal.SIGKILL)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from twbn.graphs.graph import Graph
 
-__all__ = ["TreeDecomposition", "elimination_width"]
+__all__ = ["TreeDecomposition", "elimination_width", "higher_neighbours"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class TreeDecomposition:
             msg = f"the order must have each of 0..{graph.n_vertices - 1} once, got {list(order)}"
             raise GraphError(msg)
         position = {v: i for i, v in enumerate(order)}
-        higher = _higher_neighbours(graph, order, position)
+        higher = higher_neighbours(graph, order)
         bags = [frozenset(higher[v] | {v}) for v in order]
         edges = [(i, min(position[u] for u in higher[v])) for i, v in enumerate(order) if higher[v]]
         # A forest becomes a tree by joining the roots; their bags share no vertex.
@@ -148,18 +148,16 @@ class TreeDecomposition:
 
 def elimination_width(graph: Graph, order: Sequence[int]) -> int:
     """Return the width of eliminating the vertices of `graph` in `order`."""
-    position = {v: i for i, v in enumerate(order)}
-    higher = _higher_neighbours(graph, order, position)
+    higher = higher_neighbours(graph, order)
     return max((len(h) for h in higher), default=-1)
 
 
-def _higher_neighbours(
-    graph: Graph, order: Sequence[int], position: dict[int, int]
-) -> list[set[int]]:
+def higher_neighbours(graph: Graph, order: Sequence[int]) -> list[set[int]]:
     """Return the later neighbours of each vertex in the filled graph.
 
     It suffices to hand v's later neighbours to the first of them (Rose, Tarjan and Lueker).
     """
+    position = {v: i for i, v in enumerate(order)}
     higher: list[set[int]] = [
         {u for u in around if position[u] > position[v]}
         for v, around in enumerate(graph.neighbours)

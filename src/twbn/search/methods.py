@@ -9,6 +9,8 @@ from twbn.errors import OptionError
 from twbn.scores.compute import compute_scores
 from twbn.scores.protocol import LocalScores
 from twbn.search.dynamic import dp
+from twbn.search.exact import exact
+from twbn.search.exact_milp import milp_paper
 from twbn.search.options import DEFAULT_TIME_LIMIT, check_budget
 from twbn.search.sample import sample, sample_exact
 from twbn.search.tree import tree
@@ -44,7 +46,9 @@ class Method(Protocol):
 
 #: Every search by its name.
 METHODS: Mapping[str, Method] = {
+    "exact": exact,
     "dp": dp,
+    "milp-paper": milp_paper,
     "sample": sample,
     "sample-exact": sample_exact,
     "tree": tree,
@@ -77,7 +81,9 @@ def learn(
     method
         A name in `METHODS`: ``"sample"`` (k-trees and orders at random, Version 2 of the paper),
         ``"sample-exact"`` (k-trees at random, each searched exactly, Version 1), ``"tree"``
-        (treewidth one, optimal), ``"dp"`` (the optimum, proved, for up to 15 variables or so).
+        (treewidth one, optimal), ``"exact"`` (the optimum with a proof, by what fits), ``"dp"`` (by
+        dynamic programming, for up to 15 variables or so),
+        ``"milp-paper"`` (the paper's integer program as printed, with HiGHS; anytime).
     score, ess, max_parents
         How to score data; see `compute_scores`. Not used when `source` holds scores.
     time_limit
