@@ -112,10 +112,10 @@ def learn(
         return
     for note in result.notes:
         out.print(f"note: {escape(note)}")
-    bound = f", at most {result.gap:.2%} below the best" if result.gap < 1e6 else ""
-    out.print(f"score {result.score:.4f} ({result.status.replace('_', ' ')}{bound})")
+    out.print(f"score {result.score:.4f} ({_standing(result)})")
+    n_bags = len(result.decomposition.bags)
     out.print(
-        f"treewidth {result.treewidth}, proved by {len(result.decomposition.bags)} bags; "
+        f"treewidth {result.treewidth}, proved by {n_bags} bag{'s' * (n_bags != 1)}; "
         f"{len(result.dag.arcs)} arcs among {len(result.names)} variables"
     )
     out.print(
@@ -161,6 +161,14 @@ def verify(
             out.print("that nothing better exists is the file's claim; it was not proved again")
     if problems:
         raise typer.Exit(1)
+
+
+def _standing(result: twbn.SearchResult) -> str:
+    """Say how good a result is known to be."""
+    if result.status == "optimal":
+        return "optimal: no network within the bound is better"
+    distance = f", at most {result.gap:.2%} below the best" if result.gap < 1e6 else ""
+    return result.status.replace("_", " ") + distance
 
 
 @contextmanager
