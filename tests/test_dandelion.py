@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from twbn import DandelionCode, Graph, KTree
+from twbn import DandelionCode, Graph, KTree, _core
 from twbn.errors import GraphError, OptionError
 from twbn.graphs import count_ktrees, sample_ktree
 
@@ -50,6 +50,25 @@ def test_decoding_is_a_bijection_onto_k_trees(n: int, k: int) -> None:
         found.add(tree.graph.edges)
         assert DandelionCode.of(tree) == code
     assert len(found) == count_ktrees(n, k)
+
+
+def check_all_codes_without_symbols(n: int) -> None:
+    """Decode every code of k = n - 2: Q alone, whose k-tree lacks just the edge outside Q."""
+    for a, b in itertools.combinations(range(1, n + 1), 2):
+        q = [v for v in range(1, n + 1) if v not in (a, b)]
+        root, vertices, parents, dropped = _core.dandelion_decode(n, n - 2, q, [], [])
+        assert [v + 1 for v in root] == q
+        assert sorted(vertices) == [a - 1, b - 1]
+        assert parents == dropped == [-1, -1]
+
+
+@pytest.mark.parametrize("n", [31, 64, 100, 200])
+def test_large_codes_without_symbols_are_a_bijection_too(n: int) -> None:
+    # With the sizes above these are the sizes of at most 20,000 codes: 19,900 of (200, 198).
+    check_all_codes_without_symbols(n)
+    for index in range(5):
+        code = DandelionCode.sample(n, n - 2, seed=2, index=index)
+        assert DandelionCode.of(code.decode()) == code
 
 
 @pytest.mark.parametrize(("n", "k"), [(40, 1), (60, 5), (200, 198), (100, 96), (300, 4)])
