@@ -290,9 +290,17 @@ def test_unpruned_results_fit_into_what_was_estimated() -> None:
     assert scores.n_sets == needed.n_sets
 
 
+def test_a_budget_too_large_is_refused_with_what_would_fit() -> None:
+    table = Table.from_codes(np.random.default_rng(0).integers(0, 2, (50, 120)))
+    with pytest.raises(MemoryLimitError, match=r"may need .* GiB; budget=\d+ would fit"):
+        compute_scores(table, budget=10**9, memory_limit=0.5)
+    with pytest.raises(MemoryLimitError, match="no budget would fit"):
+        compute_scores(table, budget=10, memory_limit=1e-6)
+
+
 def test_a_budget_that_runs_out_of_time_says_so() -> None:
     table = Table.from_codes(np.random.default_rng(0).integers(0, 2, (2000, 150)))
-    scores = compute_scores(table, budget=10**6, time_limit=0.2)
+    scores = compute_scores(table, budget=200_000, time_limit=0.2)
     assert scores.info.status == "time_limit"
     assert scores.n_variables == 150
 

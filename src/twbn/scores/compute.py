@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimate", "compute_scores", "default_memory_limit", "estimate", "n_workers"]
 
+#: What one set takes while it is explored, and in the result.
+BYTES_EXPLORED, BYTES_KEPT = 250, 60
+
 #: Called with (sets done, sets in all).
 Progress = Callable[[int, int], None]
 
@@ -139,6 +142,9 @@ def compute_scores(
         workspace = estimate(table.n_variables, int(rules.max_parents.max()), n_terms=n_terms)
         total, n_bytes = needed.n_sets, n_bytes - workspace.n_bytes
     else:
+        possible = estimate(table.n_variables, int(rules.max_parents.max())).n_sets
+        per_variable = min(budget, possible // table.n_variables)
+        _refuse_large_budget(table.n_variables, per_variable, jobs, n_bytes)
         total = table.n_variables
     found = _core.score_parent_sets(
         scored_data(table, score, ess),
@@ -250,6 +256,26 @@ def _refuse_too_large(
         f"all sets of at most {size} of {n_variables} variables: {needed}, more than the "
         f"memory limit of {n_bytes / 2**30:.2f} GiB; {advice}give a budget of sets per variable "
         "(budget=2000)"
+    )
+    raise MemoryLimitError(msg)
+
+
+def _refuse_large_budget(n_variables: int, budget: int, n_jobs: int, n_bytes: int) -> None:
+    """Refuse an exploration whose sets, were all of them kept, would not fit."""
+
+    def needed(n_sets: int) -> int:
+        each = n_variables + n_sets  # the single parents, and the budget
+        return BYTES_EXPLORED * n_jobs * each + BYTES_KEPT * n_variables * each
+
+    if needed(budget) <= n_bytes:
+        return
+    slope = needed(1) - needed(0)
+    fitting = (n_bytes - needed(0)) // slope
+    advice = f"budget={fitting} would fit" if fitting > 0 else "no budget would fit"
+    msg = (
+        f"a budget of {budget:,} sets for each of {n_variables} variables may need "
+        f"{needed(budget) / 2**30:.2f} GiB, more than the memory limit of "
+        f"{n_bytes / 2**30:.2f} GiB; {advice}"
     )
     raise MemoryLimitError(msg)
 
