@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import threading
+import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -226,7 +227,7 @@ def test_a_program_can_be_written_out(tmp_path: Path, ending: str) -> None:
 @needs_proc
 def test_a_solver_killed_from_outside_leaves_a_verified_network() -> None:
     scores = compute_scores(random_table(np.random.default_rng(3), 12, 300), score="loglik")
-    killer = threading.Timer(1.0, kill_children)
+    killer = threading.Thread(target=kill_children)
     killer.start()
     result = milp_paper(scores, treewidth=3, time_limit=60)
     killer.join()
@@ -258,5 +259,8 @@ def children() -> list[int]:
 
 
 def kill_children() -> None:
-    for pid in children():
+    """Wait for a solver process to appear, and kill it."""
+    while not (found := children()):
+        time.sleep(0.02)
+    for pid in found:
         os.kill(pid, signal.SIGKILL)

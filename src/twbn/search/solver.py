@@ -101,8 +101,8 @@ def solve(
                 on_news(best if event[0] == "incumbent" else None, bound)
     except KeyboardInterrupt:
         status = "interrupted"
-    except BrokenPipeError:
-        detail = "the solver process ended before it had read the program"
+    except BrokenPipeError:  # it ended before it had read the program
+        detail = f"the solver process ended with code {process.wait()}"
     finally:
         _end(process, reader)
     return Solution(best, bound, status, detail, n_nodes)
