@@ -64,7 +64,7 @@ def check_all_codes_without_symbols(n: int) -> None:
 
 @pytest.mark.parametrize("n", [31, 64, 100, 200])
 def test_large_codes_without_symbols_are_a_bijection_too(n: int) -> None:
-    # With the sizes above these are the sizes of at most 20,000 codes: 19,900 of (200, 198).
+    # Beyond 30 labels only k = n - 2 has at most 20,000 codes, up to n = 200; four of these n here.
     check_all_codes_without_symbols(n)
     for index in range(5):
         code = DandelionCode.sample(n, n - 2, seed=2, index=index)

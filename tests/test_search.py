@@ -172,7 +172,6 @@ def test_ctrl_c_returns_the_best_so_far(method: str) -> None:
     assert result.status == "interrupted"
     assert len(seen) == 1
     assert result.score >= seen[0][2]
-    assert result.seconds < 30
 
 
 def test_an_error_in_the_callback_reaches_the_caller() -> None:
@@ -283,7 +282,6 @@ def test_reaching_the_bound_is_optimal() -> None:
     sets: list[dict[tuple[int, ...], float]] = [{(): -1.0}, {(): -2.0, (0,): -1.0}, {(): -1.0}]
     result = learn(ScoreTable.from_sets(["a", "b", "c"], sets), treewidth=1, time_limit=20)
     assert (result.status, result.gap, result.score) == ("optimal", 0.0, -3.0)
-    assert result.seconds < 10
 
 
 def test_a_table_cut_short_has_no_false_bound() -> None:
