@@ -469,7 +469,7 @@ def test_learn_takes_data_and_keeps_the_time() -> None:
 
 
 def test_learn_refuses_an_unknown_method_and_gaps() -> None:
-    with pytest.raises(OptionError, match="unknown method 'hill'; expected one of exact, dp"):
+    with pytest.raises(OptionError, match="unknown method 'hill'; expected one of anneal"):
         learn(SCORES, method="hill")
     with pytest.raises(DataError, match="scoring needs complete rows"):
         learn({"a": [0, 1, None], "b": [1, 0, 1]})

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "all_sets.h"
+#include "anneal.h"
 #include "best_first.h"
 #include "bounded_dp.h"
 #include "columns.h"
@@ -387,6 +388,46 @@ NB_MODULE(_core, m) {
       "scores"_a, "n"_a, "k"_a, "exact"_a, "seed"_a, "max_iterations"_a, "good_enough"_a,
       "known"_a, "n_jobs"_a, "time_limit"_a.none(), "on_progress"_a.none());
 
+  m.def(
+      "anneal",
+      [](twbn::ScoreLookup& scores, int k,
+         const std::vector<std::vector<std::vector<std::int32_t>>>& starts,
+         const std::vector<std::vector<std::int32_t>>& orders,
+         const std::vector<std::uint64_t>& streams, double hottest, double coldest,
+         std::uint64_t seed, std::int64_t n_proposals, double seconds, int n_jobs,
+         nb::object on_progress) {
+        twbn::Control control;
+        const auto report = [&] {
+          if (!on_progress.is_none()) on_progress(control.done.load());
+        };
+        auto [found, interrupted] = run_watched(control, report, [&](twbn::Control& shared) {
+          const twbn::CandidateArcs arcs(scores);
+          std::vector<twbn::ProvedNetwork> best(starts.size());
+          std::vector<std::int64_t> accepted(starts.size());
+          twbn::for_each_unit(
+              static_cast<std::int64_t>(starts.size()), n_jobs, shared, [] { return 0; },
+              [&](std::int64_t unit, int) {
+                const auto u = static_cast<std::size_t>(unit);
+                twbn::AnnealChain chain(scores, arcs, k, {0, starts[u], orders[u]}, seed,
+                                        streams[u]);
+                chain.run({hottest, coldest, n_proposals, seconds}, shared);
+                best[u] = chain.best();
+                accepted[u] = chain.n_accepted();
+              },
+              [](int) {});
+          return std::pair(std::move(best), std::move(accepted));
+        });
+        nb::list chains;
+        for (std::size_t i = 0; i < found.first.size(); ++i) {
+          twbn::ProvedNetwork& network = found.first[i];
+          chains.append(nb::make_tuple(network.score, std::move(network.parents),
+                                       std::move(network.order), found.second[i]));
+        }
+        return nb::make_tuple(chains, control.done.load(), interrupted);
+      },
+      "scores"_a, "k"_a, "starts"_a, "orders"_a, "streams"_a, "hottest"_a, "coldest"_a, "seed"_a,
+      "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none());
+
   m.attr("max_subset_variables") = twbn::max_subset_variables;
   m.attr("max_dp_variables") = twbn::max_dp_variables;
   m.def("subset_dp_bytes", &twbn::subset_dp_bytes, "n"_a);
@@ -412,15 +453,15 @@ NB_MODULE(_core, m) {
   m.def(
       "bounded_dp",
       [](const twbn::SubsetTables& tables, int k, double lower_bound, std::int64_t max_bytes,
-         std::optional<double> time_limit, nb::object on_progress) {
+         int n_jobs, std::optional<double> time_limit, nb::object on_progress) {
         twbn::Control control;
         control.set_time_limit(time_limit);
         const auto report = [&] {
           if (!on_progress.is_none()) on_progress(control.done.load());
         };
         auto dp = std::make_unique<twbn::BoundedDp>(tables, k, lower_bound, max_bytes);
-        auto [outcome, interrupted] =
-            run_watched(control, report, [&](twbn::Control& shared) { return dp->run(shared); });
+        auto [outcome, interrupted] = run_watched(
+            control, report, [&](twbn::Control& shared) { return dp->run(n_jobs, shared); });
         std::vector<std::uint32_t> parents;
         std::vector<std::int32_t> order;
         const bool found = outcome == twbn::DpOutcome::solved && !std::isinf(dp->score());
@@ -432,6 +473,6 @@ NB_MODULE(_core, m) {
         return std::tuple(std::string(text), dp->score(), std::move(parents), std::move(order),
                           dp->n_states());
       },
-      "tables"_a, "k"_a, "lower_bound"_a, "max_bytes"_a, "time_limit"_a.none(),
+      "tables"_a, "k"_a, "lower_bound"_a, "max_bytes"_a, "n_jobs"_a, "time_limit"_a.none(),
       "on_progress"_a.none());
 }

@@ -1,8 +1,12 @@
 // The best network of bounded treewidth, exactly, over all k-trees at once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "clique_orders.h"
@@ -30,8 +34,9 @@ inline constexpr int max_dp_variables = 24;
 class BoundedDp {
  public:
   BoundedDp(const SubsetTables& tables, int k, double lower_bound, std::int64_t max_bytes);
+  ~BoundedDp();
 
-  DpOutcome run(Control& control);
+  DpOutcome run(int n_jobs, Control& control);
   /// The best score above `lower_bound`; minus infinity if there is none.
   double score() const { return best_; }
   /// The mask of parents of each vertex of the best network, and an elimination order of width at
@@ -45,7 +50,17 @@ class BoundedDp {
     std::uint32_t placed;
     double score;
   };
-  using States = std::vector<State>;
+  using States = std::vector<State>;  // by order, then by placed
+  struct Entry {
+    std::uint32_t below;
+    States states;
+  };
+  using BySize = std::vector<std::vector<Entry>>;  // by number of vertices below; ascending
+  struct Bag {
+    std::uint32_t mask;
+    BySize branches;  // a vertex introduced, nothing joined
+    BySize joined;    // branches joined, nothing placed at this bag
+  };
   struct Key {
     std::uint32_t bag;
     std::uint32_t below;
@@ -58,33 +73,18 @@ class BoundedDp {
       return hash * 0xbf58476d1ce4e5b9ULL >> 7;
     }
   };
-  using Table = std::unordered_map<Key, States, KeyHash>;
-  /// Scratch: the best score of every (order, placed) of one bag.
-  struct Grid {
-    std::vector<double> scores;
-    std::vector<std::uint32_t> touched;
-  };
+  using Separators = std::unordered_map<Key, States, KeyHash>;
+  class Worker;  // what one thread does with one bag
+  struct Tracer;
 
-  std::vector<int> members(std::uint32_t bag) const;
-  std::uint32_t spread(const std::vector<int>& who, std::uint32_t mask) const;
-  bool promising(double score, std::uint32_t below, std::uint32_t placed) const;
-  const std::vector<double>& completions(std::uint32_t below) const;
-  void offer(Grid& grid, std::uint32_t order, std::uint32_t placed, double score) const;
-  States collect(Grid& grid, const std::vector<int>& who, std::uint32_t below) const;
-
-  States branch(std::uint32_t bag, std::uint32_t below) const;
-  void offer_joins(Grid& grid, std::uint32_t bag, std::uint32_t left, std::uint32_t right) const;
-  States placed(std::uint32_t bag, std::uint32_t below, const States& from) const;
-  bool run_level(int size, Control& control);
-  void keep(std::uint32_t bag, std::uint32_t below, States&& states);
+  static std::vector<int> members(std::uint32_t bag);
   void compact(States& states) const;
-  void forget(std::uint32_t bag, std::uint32_t below, const States& from);
-  double local(const std::vector<int>& who, int position, std::uint32_t order) const;
-
-  void trace_placed(std::uint32_t bag, std::uint32_t below, State state) const;
-  void trace_joined(std::uint32_t bag, std::uint32_t below, State state) const;
-  void trace_branch(std::uint32_t bag, std::uint32_t below, State state) const;
-  void trace_separator(std::uint32_t separator, std::uint32_t below, State state) const;
+  /// The score that a state must exceed to be kept, by mask of placed members.
+  void thresholds(const std::vector<int>& who, std::uint32_t below, std::vector<double>& to) const;
+  std::shared_ptr<const std::vector<double>> completions(std::uint32_t below) const;
+  void add_bags();
+  bool run_level(int size, int n_jobs, Control& control);
+  std::vector<std::vector<std::uint32_t>> wanted(const Separators& separators) const;
 
   const SubsetTables& tables_;
   int n_;
@@ -93,22 +93,16 @@ class BoundedDp {
   std::int64_t max_bytes_;
   CliqueOrders orders_;
   std::uint32_t n_masks_;
-  mutable Grid grid_;
-  mutable std::unordered_map<std::uint32_t, std::vector<double>> completions_;
-  Table separators_;                           // after a vertex was forgotten
-  Table branches_;                             // introduced into a bag, nothing joined
-  Table joined_;                               // branches joined, nothing placed at this bag
-  // For each bag, by size: the sets below it that have states.
-  using BySize = std::vector<std::vector<std::uint32_t>>;
-  std::unordered_map<std::uint32_t, BySize> branch_sizes_;
-  std::unordered_map<std::uint32_t, BySize> joined_sizes_;
-  // What a trace has found so far.
-  mutable std::vector<std::uint32_t> traced_parents_;
-  mutable std::vector<std::int32_t> traced_order_;
+  mutable std::shared_mutex completions_mutex_;
+  mutable std::unordered_map<std::uint32_t, std::shared_ptr<const std::vector<double>>> completions_;
+  std::vector<Bag> bags_;                                   // by mask
+  std::unordered_map<std::uint32_t, std::size_t> bag_at_;   // where a mask stands in them
+  std::vector<Separators> separators_;  // after a vertex was forgotten, by number below
   double best_;
   std::uint32_t best_bag_ = 0;
   std::uint32_t best_order_ = 0;
   std::int64_t n_states_ = 0;
+  std::atomic<std::int64_t> n_bytes_{0};
 };
 
 }  // namespace twbn

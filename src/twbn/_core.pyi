@@ -128,6 +128,20 @@ def sample_ktrees(
     time_limit: float | None,
     on_progress: Callable[[float, int, float], None] | None,
 ) -> SampledKTrees: ...
+def anneal(
+    scores: ScoreLookup,
+    k: int,
+    starts: Sequence[Sequence[Sequence[int]]],
+    orders: Sequence[Sequence[int]],
+    streams: Sequence[int],
+    hottest: float,
+    coldest: float,
+    seed: int,
+    n_proposals: int,
+    seconds: float,
+    n_jobs: int,
+    on_progress: Callable[[int], None] | None,
+) -> tuple[list[tuple[float, list[list[int]], list[int], int]], int, bool]: ...
 
 max_subset_variables: int
 max_dp_variables: int
@@ -145,6 +159,7 @@ def bounded_dp(
     k: int,
     lower_bound: float,
     max_bytes: int,
+    n_jobs: int,
     time_limit: float | None,
     on_progress: Callable[[int], None] | None,
 ) -> tuple[str, float, list[int], list[int], int]: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from twbn import _core
@@ -13,11 +12,9 @@ from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.scores.compute import default_memory_limit
 from twbn.scores.tabulate import tabulated
-from twbn.search.ktree_dp import polish
+from twbn.search.anneal import anneal
 from twbn.search.options import SearchOptions
 from twbn.search.result import SearchResult, TracePoint
-from twbn.search.sample import sample
-from twbn.search.tree import tree
 
 if TYPE_CHECKING:
     from twbn.scores.protocol import LocalScores
@@ -26,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["best_unbounded", "dp"]
 
-#: k-trees sampled for the network that the search has to beat, when none is given.
-START_ITERATIONS = 20_000
+#: Proposals of annealing for the network that the search has to beat.
+START_ITERATIONS = 2_000_000
 #: Seconds for the treewidth of the best network without a bound.
 TREEWIDTH_SECONDS = 10.0
 
@@ -119,6 +116,7 @@ def dp(
         options.k,
         lower,
         int((memory_limit or default_memory_limit()) * 2**30),
+        options.n_jobs,
         None if unlimited else options.time_left,
         report,
     )
@@ -135,19 +133,11 @@ def dp(
 
 
 def _start(table: ScoreTable, options: SearchOptions) -> SearchResult:
-    """Return a network to beat: the given one, or the better of two quick searches, polished."""
-    n_jobs = options.n_jobs
-    if options.start is not None:
-        return sample(table, treewidth=options.treewidth, max_iterations=1, start=options.start[0])
-    found = [
-        sample(
-            table, treewidth=options.treewidth, max_iterations=START_ITERATIONS,
-            seed=options.seed, n_jobs=n_jobs,
-        )
-    ]  # fmt: skip
-    with suppress(OptionError):  # some variable may have to have several parents
-        found.append(tree(table, treewidth=options.treewidth))
-    return max((polish(network, table) for network in found), key=lambda r: r.score)
+    """Return a network to beat, the given one or better."""
+    return anneal(
+        table, treewidth=options.treewidth, max_iterations=START_ITERATIONS, seed=options.seed,
+        n_jobs=options.n_jobs, start=None if options.start is None else options.start[0],
+    )  # fmt: skip
 
 
 def _optimum(tables: _core.SubsetTables, table: ScoreTable) -> tuple[Dag, float]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from twbn.errors import OptionError
 from twbn.scores.compute import compute_scores
 from twbn.scores.protocol import LocalScores
+from twbn.search.anneal import anneal
 from twbn.search.dynamic import dp
 from twbn.search.exact import exact
 from twbn.search.exact_milp import milp_paper
@@ -46,6 +47,7 @@ class Method(Protocol):
 
 #: Every search by its name.
 METHODS: Mapping[str, Method] = {
+    "anneal": anneal,
     "exact": exact,
     "dp": dp,
     "milp-paper": milp_paper,

@@ -1,0 +1,280 @@
+#include "anneal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace twbn {
+
+namespace {
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr std::int64_t proposals_between_looks = 256;  // at clock and temperature
+
+std::size_t at(std::int32_t v) { return static_cast<std::size_t>(v); }
+
+/// `from` without `out` (or -1) and with `in` (or -1), ascending.
+void exchange(std::span<const std::int32_t> from, std::int32_t out, std::int32_t in,
+              std::vector<std::int32_t>& to) {
+  to.clear();
+  for (const std::int32_t v : from) {
+    if (in >= 0 && in < v) {
+      to.push_back(in);
+      in = -1;
+    }
+    if (v != out) to.push_back(v);
+  }
+  if (in >= 0) to.push_back(in);
+}
+
+bool contains(std::span<const std::int32_t> set, std::int32_t v) {
+  return std::find(set.begin(), set.end(), v) != set.end();
+}
+}  // namespace
+
+CandidateArcs::CandidateArcs(const ScoreLookup& scores) {
+  const int n = scores.n_variables();
+  const ScoreIndex* index = scores.index();
+  std::vector<char> seen(static_cast<std::size_t>(n));
+  offsets_.push_back(0);
+  for (int child = 0; child < n; ++child) {
+    if (index == nullptr) {
+      for (std::int32_t v = 0; v < n; ++v) {
+        if (v != child) vertices_.push_back(v);
+      }
+    } else {
+      const auto offsets = index->variable_offsets();
+      for (auto set = offsets[at(child)]; set < offsets[at(child) + 1]; ++set) {
+        for (const std::int32_t v : index->parents(set)) {
+          if (seen[at(v)]) continue;
+          seen[at(v)] = 1;
+          vertices_.push_back(v);
+        }
+      }
+      for (std::size_t i = offsets_.back(); i < vertices_.size(); ++i) seen[at(vertices_[i])] = 0;
+    }
+    offsets_.push_back(vertices_.size());
+  }
+}
+
+AnnealChain::AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs, int k,
+                         const ProvedNetwork& start, std::uint64_t seed, std::uint64_t stream)
+    : scores_(scores),
+      arcs_(arcs),
+      n_(scores.n_variables()),
+      max_parents_(static_cast<std::size_t>(std::min(scores.max_parents(), k))),
+      random_(seed, stream),
+      dag_(n_, static_cast<int>(max_parents_)),
+      moral_(n_),
+      forest_(moral_, k),
+      local_(static_cast<std::size_t>(n_)),
+      best_parents_(start.parents),
+      best_forest_(static_cast<std::size_t>(n_), -1),
+      is_changed_(static_cast<std::size_t>(n_)) {
+  load(start.parents, start.order);
+  best_score_ = score_;
+  forest_.copy_changes(best_forest_);
+}
+
+void AnnealChain::load(const ParentLists& parents, std::span<const std::int32_t> order) {
+  score_ = 0;
+  // Twice: an arc may have to wait until another, against it, is gone.
+  for (std::int32_t v = 0; v < n_; ++v) {
+    moral_.remove_family(v, dag_.parents(v));
+    dag_.set_parents(v, {});
+  }
+  for (std::int32_t v = 0; v < n_; ++v) {
+    dag_.set_parents(v, parents[at(v)]);
+    moral_.add_family(v, parents[at(v)]);
+    local_[at(v)] = scores_.score(v, parents[at(v)]);
+    score_ += local_[at(v)];
+  }
+  forest_.build(order);
+  for (const std::int32_t v : changed_) is_changed_[at(v)] = 0;
+  changed_.clear();
+}
+
+void AnnealChain::return_to_best() { load(best_parents_, EliminationForest::order_of(best_forest_)); }
+
+ProvedNetwork AnnealChain::best() const {
+  return {best_score_, best_parents_, EliminationForest::order_of(best_forest_)};
+}
+
+void AnnealChain::run(const Cooling& cooling, Control& control) {
+  const double ratio = std::log(cooling.coldest / cooling.hottest);
+  const auto begun = Clock::now();
+  for (std::int64_t done = 0;; done += proposals_between_looks) {
+    double fraction = 0;
+    if (cooling.n_proposals >= 0) {
+      fraction = static_cast<double>(done) / static_cast<double>(std::max<std::int64_t>(cooling.n_proposals, 1));
+    } else {
+      fraction = std::chrono::duration<double>(Clock::now() - begun).count() / cooling.seconds;
+    }
+    if (fraction >= 1 || control.expired()) break;
+    temperature_ = cooling.hottest * std::exp(ratio * fraction);
+    std::int64_t n = proposals_between_looks;
+    if (cooling.n_proposals >= 0) n = std::min(n, cooling.n_proposals - done);
+    for (std::int64_t i = 0; i < n; ++i) propose();
+    n_proposals_ += n;
+    control.done.fetch_add(n, std::memory_order_relaxed);
+  }
+}
+
+void AnnealChain::propose() {
+  const auto child = static_cast<std::int32_t>(random_.below(static_cast<std::uint32_t>(n_)));
+  const std::uint32_t kind = random_.below(16);
+  const std::size_t size = dag_.parents(child).size();
+  if (arcs_.of(child).empty()) return;
+  if (kind < 6) {
+    propose_toggle(child);
+  } else if (kind < 9) {
+    if (size > 0) propose_swap(child);
+  } else if (kind < 12) {
+    if (size > 0) propose_reversal(child);
+  } else {
+    propose_from_list(child);
+  }
+}
+
+bool AnnealChain::passes(double gain) {
+  if (gain >= 0) return true;
+  if (gain < -40 * temperature_) return false;  // also where a set is not a candidate
+  return gain > temperature_ * std::log(random_.uniform() + 1e-300);
+}
+
+void AnnealChain::propose_toggle(std::int32_t child) {
+  const auto candidates = arcs_.of(child);
+  const std::int32_t u = candidates[random_.below(static_cast<std::uint32_t>(candidates.size()))];
+  const auto parents = dag_.parents(child);
+  if (contains(parents, u)) {
+    exchange(parents, u, -1, set_);
+  } else if (parents.size() < max_parents_) {
+    exchange(parents, -1, u, set_);
+  } else {
+    const auto out = parents[random_.below(static_cast<std::uint32_t>(parents.size()))];
+    exchange(parents, out, u, set_);
+  }
+  const double score = scores_.score(child, set_);
+  if (passes(score - local_[at(child)])) change(child, set_, score);
+}
+
+void AnnealChain::propose_swap(std::int32_t child) {
+  const auto candidates = arcs_.of(child);
+  const std::int32_t u = candidates[random_.below(static_cast<std::uint32_t>(candidates.size()))];
+  const auto parents = dag_.parents(child);
+  if (contains(parents, u)) return;
+  const auto out = parents[random_.below(static_cast<std::uint32_t>(parents.size()))];
+  exchange(parents, out, u, set_);
+  const double score = scores_.score(child, set_);
+  if (passes(score - local_[at(child)])) change(child, set_, score);
+}
+
+// Another of the child's sets, drawn towards the best.
+void AnnealChain::propose_from_list(std::int32_t child) {
+  const ScoreIndex* index = scores_.index();
+  if (index == nullptr) return propose_toggle(child);
+  const auto first = index->variable_offsets()[at(child)];
+  const auto n_sets = index->variable_offsets()[at(child) + 1] - first;
+  const double draw = random_.uniform();
+  const auto set = first + static_cast<std::int64_t>(static_cast<double>(n_sets) * draw * draw * draw);
+  const double score = index->scores()[static_cast<std::size_t>(set)];
+  if (!passes(score - local_[at(child)])) return;
+  const auto members = index->parents(set);
+  if (members.size() > max_parents_) return;
+  set_.assign(members.begin(), members.end());
+  change(child, set_, score);
+}
+
+void AnnealChain::propose_reversal(std::int32_t child) {
+  const auto parents = dag_.parents(child);
+  const std::int32_t parent = parents[random_.below(static_cast<std::uint32_t>(parents.size()))];
+  exchange(parents, parent, -1, set_);
+  const auto grandparents = dag_.parents(parent);
+  if (grandparents.size() < max_parents_) {
+    exchange(grandparents, -1, child, other_);
+  } else {
+    const auto out =
+        grandparents[random_.below(static_cast<std::uint32_t>(grandparents.size()))];
+    exchange(grandparents, out, child, other_);
+  }
+  const double first = scores_.score(child, set_);
+  if (first == minus_infinity) return;
+  const double second = scores_.score(parent, other_);
+  if (!passes(first + second - local_[at(child)] - local_[at(parent)])) return;
+
+  old_.assign(parents.begin(), parents.end());
+  old_other_.assign(grandparents.begin(), grandparents.end());
+  dag_.set_parents(child, set_);
+  if (dag_.set_parents(parent, other_)) {
+    moral_.remove_family(child, old_);
+    moral_.remove_family(parent, old_other_);
+    moral_.add_family(child, set_);
+    moral_.add_family(parent, other_);
+    if (admit(parent, other_)) {  // the child's family only loses a member
+      accept(child, first);
+      accept(parent, second);
+      note_best();
+      return;
+    }
+    moral_.remove_family(child, set_);
+    moral_.remove_family(parent, other_);
+    moral_.add_family(child, old_);
+    moral_.add_family(parent, old_other_);
+    dag_.set_parents(parent, old_other_);
+  }
+  dag_.set_parents(child, old_);
+}
+
+void AnnealChain::change(std::int32_t child, const Set& set, double score) {
+  const auto parents = dag_.parents(child);
+  old_.assign(parents.begin(), parents.end());
+  if (!dag_.set_parents(child, set)) return;
+  moral_.remove_family(child, old_);
+  moral_.add_family(child, set);
+  if (!admit(child, set)) {
+    moral_.remove_family(child, set);
+    moral_.add_family(child, old_);
+    dag_.set_parents(child, old_);
+    return;
+  }
+  accept(child, score);
+  note_best();
+}
+
+bool AnnealChain::admit(std::int32_t child, const Set& set) {
+  pairs_.clear();
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    if (!forest_.covers(child, set[i])) pairs_.emplace_back(child, set[i]);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!forest_.covers(set[j], set[i])) pairs_.emplace_back(set[j], set[i]);
+    }
+  }
+  return pairs_.empty() || forest_.admit(pairs_, random_);
+}
+
+void AnnealChain::accept(std::int32_t child, double score) {
+  score_ += score - local_[at(child)];
+  local_[at(child)] = score;
+  if (!is_changed_[at(child)]) {
+    is_changed_[at(child)] = 1;
+    changed_.push_back(child);
+  }
+  ++n_accepted_;
+  if (++n_since_tightened_ > n_) {
+    n_since_tightened_ = 0;
+    forest_.tighten();
+  }
+}
+
+void AnnealChain::note_best() {
+  if (score_ <= best_score_ + 1e-12 * std::abs(best_score_)) return;
+  best_score_ = score_;
+  for (const std::int32_t v : changed_) {
+    const auto parents = dag_.parents(v);
+    best_parents_[at(v)].assign(parents.begin(), parents.end());
+    is_changed_[at(v)] = 0;
+  }
+  changed_.clear();
+  forest_.copy_changes(best_forest_);
+}
+
+}  // namespace twbn

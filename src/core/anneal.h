@@ -1,0 +1,108 @@
+// Simulated annealing over networks of bounded treewidth.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "control.h"
+#include "dynamic_dag.h"
+#include "elimination_forest.h"
+#include "moral_multigraph.h"
+#include "random.h"
+#include "score_lookup.h"
+
+namespace twbn {
+
+using ParentLists = std::vector<std::vector<std::int32_t>>;
+
+/// A network with an order of elimination that proves its width.
+struct ProvedNetwork {
+  double score = 0;
+  ParentLists parents;
+  std::vector<std::int32_t> order;
+};
+
+/// Geometric cooling over a number of proposals, or until a time (seconds from the start).
+struct Cooling {
+  double hottest = 1;
+  double coldest = 1;
+  std::int64_t n_proposals = -1;  // negative: by time
+  double seconds = 0;
+};
+
+/// Candidate parents of every variable, shared by the chains of one run.
+class CandidateArcs {
+ public:
+  explicit CandidateArcs(const ScoreLookup& scores);
+  std::span<const std::int32_t> of(int child) const {
+    const auto first = offsets_[static_cast<std::size_t>(child)];
+    return std::span(vertices_).subspan(first, offsets_[static_cast<std::size_t>(child) + 1] - first);
+  }
+
+ private:
+  std::vector<std::size_t> offsets_;
+  std::vector<std::int32_t> vertices_;
+};
+
+/// One chain. The state is a parent set for every vertex. A proposal is judged by its score first,
+/// which costs nanoseconds and rejects almost everything; then it must be acyclic, and only then
+/// the width is looked at, along an elimination forest that follows the network.
+class AnnealChain {
+ public:
+  AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs, int k, const ProvedNetwork& start,
+              std::uint64_t seed, std::uint64_t stream);
+
+  /// Cool down once. Stops early when `control` expires.
+  void run(const Cooling& cooling, Control& control);
+  /// Go on from the best network found.
+  void return_to_best();
+  /// The best network of the chain so far.
+  ProvedNetwork best() const;
+  double best_score() const { return best_score_; }
+  std::int64_t n_proposals() const { return n_proposals_; }
+  std::int64_t n_accepted() const { return n_accepted_; }
+
+ private:
+  using Set = std::vector<std::int32_t>;
+
+  void load(const ParentLists& parents, std::span<const std::int32_t> order);
+  void propose();
+  void propose_toggle(std::int32_t child);
+  void propose_swap(std::int32_t child);
+  void propose_from_list(std::int32_t child);
+  void propose_reversal(std::int32_t child);
+  bool passes(double gain);
+  /// Give `child` the parents in `set`, if that is acyclic and narrow enough.
+  void change(std::int32_t child, const Set& set, double score);
+  bool admit(std::int32_t child, const Set& set);
+  void accept(std::int32_t child, double score);
+  void note_best();
+
+  ScoreLookup& scores_;
+  const CandidateArcs& arcs_;
+  int n_;
+  std::size_t max_parents_;
+  Random random_;
+  DynamicDag dag_;
+  MoralMultigraph moral_;
+  EliminationForest forest_;
+  std::vector<double> local_;
+  double score_ = 0;
+  double temperature_ = 1;
+  std::int64_t n_proposals_ = 0;
+  std::int64_t n_accepted_ = 0;
+  std::int64_t n_since_tightened_ = 0;
+  // The best network, brought up to date only where it changed.
+  double best_score_ = 0;
+  ParentLists best_parents_;
+  std::vector<std::int32_t> best_forest_;
+  std::vector<std::int32_t> changed_;
+  std::vector<char> is_changed_;
+  // Scratch.
+  Set set_, other_, old_, old_other_;
+  std::vector<EliminationForest::Pair> pairs_;
+};
+
+}  // namespace twbn
