@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -29,12 +32,14 @@ from twbn import (
 )
 from twbn.errors import MemoryLimitError, OptionError
 from twbn.graphs import elimination_width
-from twbn.search import best_unbounded
+from twbn.graphs.dandelion import sample_ktree
+from twbn.search import best_dag_inside, best_unbounded
 from twbn.search.dynamic import dp
-from twbn.search.exact_milp import milp_paper
+from twbn.search.exact_milp import milp, milp_paper
 from twbn.search.highs_process import write_program
-from twbn.search.milp import combined_program, treewidth_program
-from twbn.search.solver import solve
+from twbn.search.maxsat import maxsat
+from twbn.search.milp import combined_program, inside_program, treewidth_program
+from twbn.search.solver import SOLVERS, solve
 
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc"
@@ -71,8 +76,8 @@ def test_every_exact_method_agrees_with_brute_force(seed: int) -> None:
             assert result.status == "optimal"
             assert result.gap == 0.0
             assert result.score == pytest.approx(expected[k - 1], abs=1e-6)
-        if seed < 4:
-            result = milp_paper(scores, treewidth=k)
+        for method in (milp_paper, milp) if seed < 4 else (milp,):
+            result = method(scores, treewidth=k)
             assert (result.status, result.gap) == ("optimal", 0.0)
             assert result.score == pytest.approx(expected[k - 1], abs=1e-6)
     assert best_unbounded(scores)[1] == pytest.approx(expected[-1])
@@ -89,6 +94,67 @@ def test_pruning_changes_nothing_but_the_time(n: int) -> None:
             assert pruned.n_iterations <= full.n_iterations
             sampled = learn(scores, treewidth=k, max_iterations=3000)
             assert sampled.score <= pruned.score + 1e-9
+
+
+@pytest.mark.parametrize("n", [7, 8])
+def test_the_program_with_cuts_agrees_with_dynamic_programming(n: int) -> None:
+    for seed in range(2):
+        scores = compute_scores(random_table(np.random.default_rng([n, seed]), n, 120))
+        for k in (1, 2, 3):
+            best = dp(scores, treewidth=k).score
+            assert dp(scores, treewidth=k, prune=False).score == pytest.approx(best, abs=1e-6)
+            result = milp(scores, treewidth=k, n_jobs=2)
+            assert result.status == "optimal"
+            assert result.score == pytest.approx(best, abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", [s for s in SOLVERS if s != "highs"])
+def test_every_solver_that_is_installed_agrees(solver: str) -> None:
+    pytest.importorskip(SOLVERS[solver][1], reason=f"{solver} is not installed")
+    for seed in range(2):
+        scores = compute_scores(random_table(np.random.default_rng(seed), 5, 80), score="aic")
+        for k in (1, 2, 3):
+            best = dp(scores, treewidth=k).score
+            results = [
+                milp_paper(scores, treewidth=k, solver=solver),
+                milp(scores, treewidth=k, solver=solver),
+            ]
+            if solver == "scip":
+                results.append(milp(scores, treewidth=k, solver=solver, cuts="tree"))
+            for result in results:
+                assert result.status == "optimal"
+                assert result.score == pytest.approx(best, abs=2e-6)
+    limited = milp_paper(scores, treewidth=2, solver=solver, max_iterations=1)
+    assert limited.status in {"iteration_limit", "optimal"}
+
+
+def test_maximum_satisfiability_agrees() -> None:
+    pytest.importorskip("pysat", reason="python-sat is not installed")
+    for seed in range(3):
+        scores = compute_scores(random_table(np.random.default_rng(seed), 5, 80))
+        for k in (1, 2, 3, 4):
+            optimum = dp(scores, treewidth=k).score
+            result = maxsat(scores, treewidth=k, time_limit=2)
+            assert result.score == pytest.approx(optimum, abs=1e-6)
+            assert optimum <= result.bound <= optimum + 0.01 * abs(optimum)
+            assert result.status == "optimal" or result.gap > 0
+    cut = maxsat(scores, treewidth=1, max_iterations=1)
+    assert cut.bound >= dp(scores, treewidth=1).score - 1e-9
+
+
+def test_solvers_that_are_not_there_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = compute_scores(random_table(np.random.default_rng(1), 5, 80))
+    with pytest.raises(OptionError, match=r"unknown solver 'x'; expected one of highs, scip"):
+        learn(scores, method="milp", solver="x")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(OptionError, match=r"needs pyscipopt, .* pip install 'twbn\[scip\]'"):
+        learn(scores, method="milp", solver="scip")
+    with pytest.raises(OptionError, match=r"needs pysat, .* pip install 'twbn\[maxsat\]'"):
+        learn(scores, method="maxsat")
+    with pytest.raises(OptionError, match="cuts in the tree need solver 'scip', got 'highs'"):
+        milp(scores, treewidth=2, cuts="tree")
+    with pytest.raises(OptionError, match="solver is an option of milp and milp-paper, not of"):
+        learn(scores, method="dp", solver="highs")
 
 
 def test_treewidth_one_agrees_with_the_best_tree() -> None:
@@ -157,8 +223,19 @@ def test_too_many_variables_are_refused_with_what_fits() -> None:
 
 def test_required_arcs_that_form_a_cycle_are_explained() -> None:
     sets: list[dict[tuple[int, ...], float]] = [{(1,): -1.0}, {(0,): -1.0}, {(): -1.0}]
-    with pytest.raises(OptionError, match="no network"):
-        dp(ScoreTable.from_sets(["a", "b", "c"], sets), treewidth=1)
+    for method in ("dp", "milp", "anneal", "exact"):
+        with pytest.raises(OptionError, match="cycle: each of a, b must have a parent among them"):
+            learn(ScoreTable.from_sets(["a", "b", "c"], sets), treewidth=1, method=method)
+
+
+def test_required_arcs_that_are_too_wide_are_explained() -> None:
+    sets: list[dict[tuple[int, ...], float]] = [{(1, 2, 3): -1.0}, {(): -1.0}, {(): -1.0}]
+    sets.append({(): -1.0})
+    message = "b -> a, c -> a, d -> a alone have treewidth 3 or more; the bound is 2"
+    scores = ScoreTable.from_sets(["a", "b", "c", "d"], sets)
+    with pytest.raises(OptionError, match=message):
+        learn(scores, treewidth=2, method="exact")
+    assert learn(scores, treewidth=3, method="exact").status == "optimal"
 
 
 def test_a_start_is_kept_when_nothing_beats_it() -> None:
@@ -200,7 +277,8 @@ def test_every_network_within_the_bound_is_a_point_of_the_program() -> None:
 
 
 def test_the_treewidth_program_agrees_with_the_exact_algorithm() -> None:
-    for graph in (*random_graphs(6, 6, seed=9), *random_graphs(9, 4, seed=10)):
+    graphs = [*random_graphs(6, 6, seed=9), *random_graphs(9, 4, seed=10)]
+    for graph in (*graphs, *random_graphs(12, 1, seed=11)):
         width = treewidth(graph).upper
         program = treewidth_program(graph)
         solution = solve(program.program, time_limit=60)
@@ -208,6 +286,20 @@ def test_the_treewidth_program_agrees_with_the_exact_algorithm() -> None:
         assert solution.x is not None
         assert round(-float(program.program.objective @ solution.x)) == width
         assert elimination_width(graph, program.elimination_order(solution.x)) == width
+
+
+def test_the_second_program_finds_the_best_network_inside_a_chordal_graph() -> None:
+    for seed in range(4):
+        scores = compute_scores(random_table(np.random.default_rng(seed), 7, 80), score="aic")
+        for k in (1, 2, 3):
+            tree = sample_ktree(7, k, seed=seed)
+            program = inside_program(scores, tree.graph)
+            solution = solve(program.program, time_limit=60)
+            assert solution.x is not None
+            dag = program.dag(solution.x, scores)
+            assert all(tree.graph.has_edge(*edge) for edge in dag.moral_graph().edges)
+            best = best_dag_inside(tree, scores)[1]
+            assert scores.total(dag) == pytest.approx(best, abs=1e-5)
 
 
 def test_a_treewidth_too_small_is_infeasible() -> None:
@@ -246,14 +338,51 @@ def test_time_limits_hold_and_leave_no_process_behind() -> None:
     assert not children()
 
 
-def children() -> list[int]:
+@needs_proc
+def test_ctrl_c_at_any_moment_gives_a_verified_network_and_leaves_no_process(
+    tmp_path: Path,
+) -> None:
+    """Twenty runs of the command line, each interrupted at another moment."""
+    rng = np.random.default_rng(8)
+    table = random_table(rng, 12, 200, max_states=2)
+    rows = [",".join(table.names), *(",".join(map(str, row)) for row in table.codes)]
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    for attempt in range(20):
+        method = ("exact", "milp", "milp-paper", "dp")[attempt % 4]
+        command = [
+            sys.executable, "-m", "twbn", "learn", str(path), "-k", "3", "--score", "loglik",
+            "--method", method, "--time-limit", "60", "--json",
+        ]  # fmt: skip
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        time.sleep(float(rng.uniform(0.3, 3.0)))
+        solvers = children(process.pid)
+        pressed = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        printed, complaint = process.communicate(timeout=20)
+        waited = time.monotonic() - pressed
+        assert "Traceback" not in complaint
+        assert waited < 2.0, f"{method} took {waited:.1f} s to stop"  # one, on an idle machine
+        assert not [pid for pid in solvers if Path(f"/proc/{pid}").exists()]
+        if process.returncode == 0:
+            document = json.loads(printed)
+            assert document["treewidth"] <= 3
+            assert document["status"] in {"interrupted", "optimal"}
+        else:
+            assert (process.returncode, printed) == (1, "")
+            assert "interrupted" in complaint
+
+
+def children(of: int | None = None) -> list[int]:
     """Return the solver processes that this one has started and that still run."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it may end while it is looked at
             parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
             command = (process / "cmdline").read_bytes()
-            if int(parent) == os.getpid() and b"highs_process" in command:
+            if int(parent) == (of or os.getpid()) and b"highs_process" in command:
                 found.append(int(process.name))
     return found
 

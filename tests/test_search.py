@@ -85,7 +85,7 @@ def test_every_method_gives_one_answer_for_one_seed_and_any_workers(method: str)
                     treewidth=3,
                     seed=seed,
                     n_jobs=n_jobs,
-                    max_iterations=3 if method == "milp-paper" else 700,  # nodes take longer
+                    max_iterations={"milp": 3, "milp-paper": 3, "maxsat": 20}.get(method, 700),
                 )
             )
             for n_jobs in (1, 2, 3)
@@ -274,7 +274,7 @@ def test_required_parents_are_found_or_explained() -> None:
     assert 0 in result.dag.parents[1]
     sets: list[dict[tuple[int, ...], float]] = [{(1,): -1.0}, {(0,): -1.0}]
     cyclic = ScoreTable.from_sets(["a", "b"], sets)
-    with pytest.raises(OptionError, match="no network was found in 10 k-trees: a, b must have"):
+    with pytest.raises(OptionError, match="cycle: each of a, b must have a parent"):
         learn(cyclic, treewidth=1, max_iterations=10)
 
 
@@ -429,7 +429,7 @@ def test_a_tree_gives_parents_to_those_that_must_have_one() -> None:
     result = learn(scores, treewidth=1, method="tree")
     assert result.dag.parents[1:3] == ((0,), (1,))
     sets: list[dict[tuple[int, ...], float]] = [{(1,): -1.0}, {(0,): -1.0}]
-    with pytest.raises(OptionError, match="no network of treewidth one"):
+    with pytest.raises(OptionError, match="cycle: each of a, b must have a parent"):
         learn(ScoreTable.from_sets(["a", "b"], sets), treewidth=1, method="tree")
 
 

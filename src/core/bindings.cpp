@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -23,8 +24,10 @@
 #include "bounded_dp.h"
 #include "columns.h"
 #include "control.h"
+#include "cut_search.h"
 #include "dandelion.h"
 #include "elimination.h"
+#include "family_pricer.h"
 #include "ktree_dp.h"
 #include "ktree_sampling.h"
 #include "lazy_scores.h"
@@ -182,6 +185,12 @@ using Steps = std::tuple<std::vector<std::int32_t>, std::vector<std::int32_t>,
 
 Steps steps_tuple(const twbn::KTreeSteps& tree) {
   return {tree.root, tree.vertex, tree.parent, tree.dropped};
+}
+
+std::vector<std::pair<double, std::vector<std::int32_t>>> cut_list(std::vector<twbn::Cut>&& cuts) {
+  std::vector<std::pair<double, std::vector<std::int32_t>>> list;
+  for (twbn::Cut& cut : cuts) list.emplace_back(cut.violation, std::move(cut.vertices));
+  return list;
 }
 
 }  // namespace
@@ -428,6 +437,58 @@ NB_MODULE(_core, m) {
       "scores"_a, "k"_a, "starts"_a, "orders"_a, "streams"_a, "hottest"_a, "coldest"_a, "seed"_a,
       "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none());
 
+  m.def(
+      "find_clusters",
+      [](int n, Array1<std::int32_t> child, Array1<double> weight, Array1<std::int64_t> offsets,
+         Array1<std::int32_t> parents, int n_steps, int tenure, double least,
+         std::size_t max_cuts, std::uint64_t seed) {
+        twbn::Random random(seed);
+        std::vector<twbn::Cut> cuts;
+        {
+          nb::gil_scoped_release release;
+          cuts = twbn::find_clusters({n, view(child), view(weight), view(offsets), view(parents)},
+                                     n_steps, tenure, least, max_cuts, random);
+        }
+        return cut_list(std::move(cuts));
+      },
+      "n"_a, "child"_a, "weight"_a, "offsets"_a, "parents"_a, "n_steps"_a, "tenure"_a, "least"_a,
+      "max_cuts"_a, "seed"_a);
+  m.def(
+      "find_dense_sets",
+      [](int n, Array2<double> edges, int k, int n_steps, double least, std::size_t max_cuts,
+         std::uint64_t seed) {
+        twbn::Random random(seed);
+        std::vector<twbn::Cut> cuts;
+        {
+          nb::gil_scoped_release release;
+          cuts = twbn::find_dense_sets(n, {edges.data(), edges.size()}, k, n_steps, least, max_cuts,
+                                       random);
+        }
+        return cut_list(std::move(cuts));
+      },
+      "n"_a, "edges"_a, "k"_a, "n_steps"_a, "least"_a, "max_cuts"_a, "seed"_a);
+  nb::class_<twbn::FamilyPricer>(m, "FamilyPricer")
+      .def(nb::init<const twbn::ScoreIndex&>(), "index"_a, nb::keep_alive<1, 2>())
+      .def(
+          "values",
+          [](const twbn::FamilyPricer& self, std::vector<std::vector<std::int32_t>> clusters,
+             std::vector<double> cluster_weights, Array1<double> arc_charges,
+             Array1<std::int32_t> pair_children, Array1<std::int32_t> pair_first,
+             Array1<std::int32_t> pair_second, Array1<double> pair_charges, int n_jobs) {
+            std::vector<double> values;
+            {
+              nb::gil_scoped_release release;
+              twbn::Control control;
+              values = self.values({std::move(clusters), std::move(cluster_weights),
+                                    view(arc_charges), view(pair_children), view(pair_first),
+                                    view(pair_second), view(pair_charges)},
+                                   n_jobs, control);
+            }
+            return to_numpy(std::move(values));
+          },
+          "clusters"_a, "cluster_weights"_a, "arc_charges"_a, "pair_children"_a, "pair_first"_a,
+          "pair_second"_a, "pair_charges"_a, "n_jobs"_a);
+
   m.attr("max_subset_variables") = twbn::max_subset_variables;
   m.attr("max_dp_variables") = twbn::max_dp_variables;
   m.def("subset_dp_bytes", &twbn::subset_dp_bytes, "n"_a);
@@ -437,11 +498,12 @@ NB_MODULE(_core, m) {
       .def("optimal_parents", &twbn::SubsetTables::optimal_parents);
   m.def(
       "subset_tables",
-      [](const twbn::ScoreIndex& index, int n_jobs, std::optional<double> time_limit) {
+      [](const twbn::ScoreIndex& index, Array1<double> scores, int n_jobs,
+         std::optional<double> time_limit) {
         twbn::Control control;
         control.set_time_limit(time_limit);
         auto [tables, interrupted] = run_watched(control, [] {}, [&](twbn::Control& shared) {
-          return std::make_unique<twbn::SubsetTables>(index, n_jobs, shared);
+          return std::make_unique<twbn::SubsetTables>(index, view(scores), n_jobs, shared);
         });
         if (interrupted) {
           PyErr_SetNone(PyExc_KeyboardInterrupt);
@@ -449,7 +511,8 @@ NB_MODULE(_core, m) {
         }
         return std::move(tables);
       },
-      "index"_a, "n_jobs"_a, "time_limit"_a.none(), nb::keep_alive<0, 1>());
+      "index"_a, "scores"_a, "n_jobs"_a, "time_limit"_a.none(), nb::keep_alive<0, 1>(),
+      nb::keep_alive<0, 2>());
   m.def(
       "bounded_dp",
       [](const twbn::SubsetTables& tables, int k, double lower_bound, std::int64_t max_bytes,

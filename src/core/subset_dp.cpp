@@ -12,8 +12,9 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 double subset_dp_bytes(int n) { return 8 * std::ldexp(n / 2.0 + 1, n); }
 
-SubsetTables::SubsetTables(const ScoreIndex& index, int n_jobs, Control& control)
-    : index_(index), n_(index.n_variables()), best_(static_cast<std::size_t>(n_)) {
+SubsetTables::SubsetTables(const ScoreIndex& index, std::span<const double> scores, int n_jobs,
+                           Control& control)
+    : index_(index), scores_(scores), n_(index.n_variables()), best_(static_cast<std::size_t>(n_)) {
   for_each_unit(
       n_, n_jobs, control, [] { return 0; },
       [&](std::int64_t v, int) { fill_best(static_cast<int>(v)); }, [](int) {});
@@ -31,7 +32,7 @@ void SubsetTables::fill_best(int v) {
     std::uint32_t mask = 0;
     for (const std::int32_t p : index_.parents(set)) mask |= std::uint32_t{1} << p;
     double& place = best[squeeze(v, mask)];
-    place = std::max(place, index_.scores()[static_cast<std::size_t>(set)]);
+    place = std::max(place, scores_[static_cast<std::size_t>(set)]);
   }
   for (int bit = 0; bit + 1 < n_; ++bit) {
     const std::size_t step = std::size_t{1} << bit;
@@ -68,8 +69,8 @@ std::vector<std::vector<std::int32_t>> SubsetTables::optimal_parents() const {
       const std::uint32_t bit = rest & -rest;
       const double local = best_parents(v, subset);
       if (local + to_go_[subset | bit] != to_go_[subset]) continue;
-      // The sets of v are best first: the first one inside is the one.
       for (std::int64_t set = index_.variable_offsets()[static_cast<std::size_t>(v)];; ++set) {
+        if (scores_[static_cast<std::size_t>(set)] != local) continue;
         const auto members = index_.parents(set);
         const bool inside = std::all_of(members.begin(), members.end(), [&](std::int32_t p) {
           return (subset >> p & 1) != 0;

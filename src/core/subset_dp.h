@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "control.h"
@@ -25,7 +26,9 @@ double subset_dp_bytes(int n);
 class SubsetTables {
  public:
   /// Stops early when `control` expires; then `complete()` is false.
-  SubsetTables(const ScoreIndex& index, int n_jobs, Control& control);
+  /// `scores` stand in for the index's own: one for each of its sets.
+  SubsetTables(const ScoreIndex& index, std::span<const double> scores, int n_jobs,
+               Control& control);
 
   bool complete() const { return complete_; }
   int n() const { return n_; }
@@ -47,6 +50,7 @@ class SubsetTables {
   void fill_to_go(Control& control);
 
   const ScoreIndex& index_;
+  std::span<const double> scores_;
   int n_;
   bool complete_ = false;
   std::vector<std::vector<double>> best_;

@@ -32,6 +32,7 @@ from twbn.search import (
     learn,
     polish,
     read_result,
+    upper_bound,
     write_result,
 )
 
@@ -63,6 +64,7 @@ __all__ = [
     "read_table",
     "read_td",
     "treewidth",
+    "upper_bound",
     "write_gr",
     "write_jkl",
     "write_result",

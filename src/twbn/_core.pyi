@@ -142,6 +142,41 @@ def anneal(
     n_jobs: int,
     on_progress: Callable[[int], None] | None,
 ) -> tuple[list[tuple[float, list[list[int]], list[int], int]], int, bool]: ...
+def find_clusters(
+    n: int,
+    child: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    parents: NDArray[np.int32],
+    n_steps: int,
+    tenure: int,
+    least: float,
+    max_cuts: int,
+    seed: int,
+) -> list[tuple[float, list[int]]]: ...
+def find_dense_sets(
+    n: int,
+    edges: NDArray[np.float64],
+    k: int,
+    n_steps: int,
+    least: float,
+    max_cuts: int,
+    seed: int,
+) -> list[tuple[float, list[int]]]: ...
+
+class FamilyPricer:
+    def __init__(self, index: ScoreIndex) -> None: ...
+    def values(
+        self,
+        clusters: Sequence[Sequence[int]],
+        cluster_weights: Sequence[float],
+        arc_charges: NDArray[np.float64],
+        pair_children: NDArray[np.int32],
+        pair_first: NDArray[np.int32],
+        pair_second: NDArray[np.int32],
+        pair_charges: NDArray[np.float64],
+        n_jobs: int,
+    ) -> NDArray[np.float64]: ...
 
 max_subset_variables: int
 max_dp_variables: int
@@ -153,7 +188,9 @@ class SubsetTables:
     def optimum(self) -> float: ...
     def optimal_parents(self) -> list[list[int]]: ...
 
-def subset_tables(index: ScoreIndex, n_jobs: int, time_limit: float | None) -> SubsetTables: ...
+def subset_tables(
+    index: ScoreIndex, scores: NDArray[np.float64], n_jobs: int, time_limit: float | None
+) -> SubsetTables: ...
 def bounded_dp(
     tables: SubsetTables,
     k: int,

@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command()(tables.info)
 app.command()(tables.score)
 app.command()(learn.learn)
+app.command()(learn.bound)
 app.command()(learn.verify)
 app.command()(graphs.treewidth)
 app.add_typer(graphs.ktree)

@@ -13,6 +13,7 @@ from twbn.cli.shared import check_target, err, escape, out, print_json
 from twbn.errors import OptionError
 from twbn.graphs.dandelion import DandelionCode, count_ktrees, log10_ktrees, sample_ktree
 from twbn.graphs.ktree import KTree
+from twbn.search.treewidth_milp import treewidth_by_program
 
 __all__ = ["ktree", "treewidth"]
 
@@ -27,6 +28,9 @@ def treewidth(
     exact: Annotated[
         bool, typer.Option("--exact", help="The width itself, not only bounds.")
     ] = False,
+    method: Annotated[
+        str, typer.Option(help="search, or milp: the paper's integer program, exact.")
+    ] = "search",
     out_file: Out = None,
     time_limit: TimeLimit = None,
     memory_limit: Annotated[float, typer.Option(help="GiB.", metavar="GIB")] = 4.0,
@@ -36,13 +40,19 @@ def treewidth(
     """Bound the treewidth of a graph, or compute it; -o writes the decomposition (.td)."""
     check_target(out_file)
     read = twbn.read_gr(graph)
+    if method not in {"search", "milp"}:
+        msg = f"--method must be search or milp, got {method!r}"
+        raise OptionError(msg)
     report = None
     if exact and not as_json and err.is_terminal:
         report = lambda low, high: err.print(f"between {low} and {high}")  # noqa: E731
-    result = twbn.treewidth(
-        read, exact=exact, time_limit=time_limit, memory_limit=memory_limit, seed=seed,
-        on_progress=report,
-    )  # fmt: skip
+    if method == "milp":
+        exact, result = True, treewidth_by_program(read, time_limit=time_limit, seed=seed)
+    else:
+        result = twbn.treewidth(
+            read, exact=exact, time_limit=time_limit, memory_limit=memory_limit, seed=seed,
+            on_progress=report,
+        )  # fmt: skip
     if out_file is not None:
         twbn.write_td(result.decomposition, read.n_vertices, out_file)
     if as_json:
@@ -54,6 +64,9 @@ def treewidth(
                 "upper": result.upper,
                 "treewidth": result.upper if result.is_exact else None,
                 "status": result.status,
+                "elimination_order": [
+                    v + 1 for v in result.decomposition.elimination_order()
+                ],  # as vertices are numbered in the file
                 "seconds": result.seconds,
                 "out": None if out_file is None else str(out_file),
             }

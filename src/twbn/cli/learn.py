@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.status import Status
@@ -40,13 +40,14 @@ from twbn.errors import OptionError
 from twbn.scores.kinds import SCORES
 from twbn.search import METHODS, polish, read_result, result_document, write_result
 from twbn.search.ktree_dp import refuse_too_wide
+from twbn.search.solver import SOLVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from twbn.search.options import Progress
 
-__all__ = ["learn", "verify"]
+__all__ = ["bound", "learn", "verify"]
 
 Source = Annotated[Path, typer.Argument(help="Table, or scores (.jkl).", metavar="DATA|SCORES.jkl")]
 
@@ -64,6 +65,12 @@ def learn(
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    solver: Annotated[
+        str | None, typer.Option(help=f"Of the integer programs: {', '.join(SOLVERS)}.")
+    ] = None,
+    cuts: Annotated[
+        str | None, typer.Option(help="With solver scip: tree, cuts in the search tree.")
+    ] = None,
     with_polish: Annotated[
         bool, typer.Option("--polish", help="Search the final decomposition exactly.")
     ] = False,
@@ -80,23 +87,15 @@ def learn(
     """Learn a network of bounded treewidth; -o writes it with its proof (JSON)."""
     check_target(out_file)
     options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
-    data: twbn.ScoreTable | twbn.Table
-    if source.suffix == ".jkl":
-        given = [kind != "bdeu", ess != 1.0, max_parents != 3, *map(bool, (drop, weights, missing))]
-        if any(given):
-            msg = f"{source} has its scores already: --score, --ess, --max-parents and the options "
-            msg += "for reading tables do not apply"
-            raise OptionError(msg)
-        options, data = {}, twbn.read_jkl(source)
-    else:
-        data = read_data(source, options)
+    data = _read_source(source, options, kind, ess, max_parents)
+    options = {} if isinstance(data, twbn.ScoreTable) else options
     if with_polish:  # before any work is done
         refuse_too_wide(data.n_variables, min(treewidth, data.n_variables - 1))
     with _status(quiet=as_json) as report:
         result = twbn.learn(
             data, treewidth=treewidth, method=method, score=kind, ess=ess,
             max_parents=max_parents, time_limit=time_limit, max_iterations=iterations, seed=seed,
-            n_jobs=jobs, on_progress=report,
+            n_jobs=jobs, solver=solver, cuts=cuts, on_progress=report,
         )  # fmt: skip
     if with_polish:
         scores: twbn.LocalScores = (
@@ -124,6 +123,72 @@ def learn(
     )
     if out_file is not None:
         out.print(f"written to {escape(str(out_file))}")
+
+
+def bound(
+    source: Source,
+    treewidth: Annotated[int, typer.Option("-k", "--treewidth", help="The bound.")] = 4,
+    kind: Score = "bdeu",
+    ess: Ess = 1.0,
+    max_parents: MaxParents = 3,
+    time_limit: TimeLimit = 60.0,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    as_json: AsJson = False,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    discretize: Cut = "median",
+    bins: BinCount = 4,
+    drop: Drop = None,
+    weights: Weights = None,
+    missing: Missing = None,
+) -> None:
+    """Compute a score that no network of bounded treewidth exceeds."""
+    options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
+    data = _read_source(source, options, kind, ess, max_parents)
+    with _status(quiet=as_json) as report:
+        scores = data
+        if isinstance(scores, twbn.Table):
+            scores = twbn.compute_scores(
+                scores, score=kind, ess=ess, max_parents=max_parents, n_jobs=jobs
+            )
+        found = twbn.upper_bound(
+            scores, treewidth=treewidth, time_limit=time_limit, seed=seed, n_jobs=jobs,
+            on_bound=None if report is None else lambda s, b: report(s, 0, b),
+        )  # fmt: skip
+    if as_json:
+        print_json(
+            {
+                "bound": found.value,
+                "treewidth_bound": treewidth,
+                "status": found.status,
+                "seconds": found.seconds,
+                "trace": [[p.seconds, p.bound] for p in found.trace],
+                "notes": list(found.notes),
+            }
+        )
+        return
+    for note in found.notes:
+        out.print(f"note: {escape(note)}")
+    out.print(f"no network of treewidth at most {treewidth} scores above {found.value:.4f}")
+    out.print(
+        f"{found.n_rounds:,} rounds, {found.n_rows:,} rows in {found.seconds:.1f} s "
+        f"({found.status.replace('_', ' ')})"
+    )
+
+
+def _read_source(
+    source: Path, options: dict[str, Any], kind: str, ess: float, max_parents: int
+) -> twbn.ScoreTable | twbn.Table:
+    """Read scores or a table, by the ending of the name."""
+    if source.suffix != ".jkl":
+        return read_data(source, options)
+    tabular = (options["drop"], options["weights"], options["missing"])
+    if kind != "bdeu" or ess != 1.0 or max_parents != 3 or any(tabular):
+        msg = f"{source} has its scores already: --score, --ess, --max-parents and the options "
+        msg += "for reading tables do not apply"
+        raise OptionError(msg)
+    return twbn.read_jkl(source)
 
 
 def verify(

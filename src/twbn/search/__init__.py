@@ -1,5 +1,6 @@
 """Searches for networks of bounded treewidth."""
 
+from twbn.search.bound import Bound, upper_bound
 from twbn.search.dynamic import best_unbounded
 from twbn.search.formats import ResultFile, read_result, result_document, write_result
 from twbn.search.ktree_dp import best_dag_inside, polish
@@ -8,6 +9,7 @@ from twbn.search.result import SearchResult, TracePoint, VerificationError
 
 __all__ = [
     "METHODS",
+    "Bound",
     "ResultFile",
     "SearchResult",
     "TracePoint",
@@ -18,5 +20,6 @@ __all__ = [
     "polish",
     "read_result",
     "result_document",
+    "upper_bound",
     "write_result",
 ]

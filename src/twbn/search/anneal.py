@@ -89,7 +89,9 @@ def anneal(
             options.n_jobs,
             report,
         )
-        best = max([first, *(Chain(*chain) for chain in found)], key=lambda chain: chain.score)
+        # A chain that was never begun has no network.
+        chains = [Chain(*chain) for chain in found if chain[1]]
+        best = max([first, *chains], key=lambda chain: chain.score)
     dag = Dag(tuple(map(tuple, best.parents)))
     proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), best.order)
     score = scores.total(dag)

@@ -13,6 +13,7 @@ from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.scores.compute import default_memory_limit
 from twbn.scores.tabulate import tabulated
 from twbn.search.anneal import anneal
+from twbn.search.feasibility import conflict
 from twbn.search.options import SearchOptions
 from twbn.search.result import SearchResult, TracePoint
 
@@ -40,7 +41,7 @@ def best_unbounded(
     """
     table = tabulated(scores)
     _refuse_too_many(table.n_variables, memory_limit)
-    tables = _core.subset_tables(table.index, n_jobs, None)
+    tables = _core.subset_tables(table.index, table.scores, n_jobs, None)
     return _optimum(tables, table)
 
 
@@ -95,9 +96,11 @@ def dp(
             options.seconds, options.seed, tuple(steps), options.notes,
         )  # fmt: skip
 
+    if best.status == "interrupted":
+        return result(best.dag, best.decomposition, "interrupted", best.bound)
     left = None if unlimited else options.time_left
     try:
-        tables = _core.subset_tables(table.index, options.n_jobs, left)
+        tables = _core.subset_tables(table.index, table.scores, options.n_jobs, left)
     except KeyboardInterrupt:
         return result(best.dag, best.decomposition, "interrupted", best.bound)
     if not tables.complete():
@@ -142,7 +145,8 @@ def _start(table: ScoreTable, options: SearchOptions) -> SearchResult:
 
 def _optimum(tables: _core.SubsetTables, table: ScoreTable) -> tuple[Dag, float]:
     if tables.optimum() == -math.inf:
-        msg = "no network has all its parent sets in the scores: what they require is cyclic"
+        reason = conflict(table, table.n_variables)
+        msg = f"no network has all its parent sets in the scores: {reason}"
         raise OptionError(msg)
     dag = Dag(tuple(map(tuple, tables.optimal_parents())))
     return dag, table.total(dag)

@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twbn.errors import MemoryLimitError
+from twbn.search.anneal import anneal
+from twbn.search.companion import beside_bound
 from twbn.search.dynamic import dp
-from twbn.search.exact_milp import milp_paper
+from twbn.search.exact_milp import milp
+from twbn.search.options import DEFAULT_TIME_LIMIT
 
 if TYPE_CHECKING:
     from twbn.scores.protocol import LocalScores
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
     from twbn.search.result import SearchResult
 
 __all__ = ["exact"]
+
+#: Variables up to which the integer program is tried: beyond, its relaxation says as much.
+MAX_MILP_VARIABLES = 32
 
 
 def exact(
@@ -33,7 +39,8 @@ def exact(
     Notes
     -----
     Dynamic programming where it fits, which begins with the best network without a bound; the
-    paper's integer program where it does not, or with the time that is left when memory runs out.
+    integer program with cuts where it does not, or with the time that is left when memory runs
+    out; and for many variables annealing beside the bound of the relaxation, which ends with a gap.
     """
     try:
         result = dp(
@@ -46,10 +53,23 @@ def exact(
         bound, begun, start = result.bound, result.seconds, result
     except MemoryLimitError:
         bound, begun, left = float("inf"), 0.0, time_limit
-    result = milp_paper(
-        scores, treewidth=treewidth, time_limit=left, max_iterations=max_iterations, seed=seed,
-        n_jobs=n_jobs, start=start, on_progress=on_progress,
-    )  # fmt: skip
+
+    def anneal_now() -> SearchResult:
+        return anneal(
+            scores, treewidth=treewidth, time_limit=left, max_iterations=max_iterations, seed=seed,
+            n_jobs=n_jobs, start=start, on_progress=on_progress,
+        )  # fmt: skip
+
+    if scores.n_variables <= MAX_MILP_VARIABLES:
+        result = milp(
+            scores, treewidth=treewidth, time_limit=left, max_iterations=max_iterations, seed=seed,
+            n_jobs=n_jobs, start=start, on_progress=on_progress,
+        )  # fmt: skip
+    elif max_iterations is None:
+        left = DEFAULT_TIME_LIMIT if left is None else left
+        result = beside_bound(anneal_now, scores, treewidth=treewidth, time_limit=left, seed=seed)
+    else:  # a bound that stops by the clock has no place in an answer that must not depend on it
+        result = anneal_now()
     return replace(
         result,
         scores=scores,

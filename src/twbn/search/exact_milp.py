@@ -1,4 +1,4 @@
-"""Exact learning by the paper's integer program."""
+"""Exact learning by integer programs: the paper's, and one with cuts."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from twbn.errors import MemoryLimitError
+from twbn.errors import GraphError, MemoryLimitError, OptionError
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.scores.tabulate import tabulated
-from twbn.search.milp import StructureProgram, combined_program
+from twbn.search.anneal import anneal
+from twbn.search.bound import upper_bound
+from twbn.search.milp import StructureProgram, combined_program, strengthened_program
 from twbn.search.options import SearchOptions
 from twbn.search.result import TOLERANCE, SearchResult, TracePoint
-from twbn.search.sample import sample
-from twbn.search.solver import solve
+from twbn.search.solver import require_solver, solve
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -25,10 +28,16 @@ if TYPE_CHECKING:
     from twbn.scores.score_table import ScoreTable
     from twbn.search.options import Progress, Start
 
-__all__ = ["milp_paper"]
+__all__ = ["CUTS", "milp", "milp_paper"]
 
 #: Rows of the program, cubic in the variables, beyond which it is not even built.
 MAX_ROWS = 5_000_000
+#: Proposals of annealing for the network that the solver starts from.
+START_ITERATIONS = 400_000
+#: Share of the time limit, and seconds at most, for cuts on the relaxation before the solver.
+CUT_SHARE, CUT_SECONDS = 0.2, 20.0
+#: When cuts are separated: on the relaxation before the solver starts, or also in its tree.
+CUTS = ("root", "tree")
 
 
 def milp_paper(
@@ -41,6 +50,7 @@ def milp_paper(
     n_jobs: int | None = None,
     start: Start | None = None,
     on_progress: Progress | None = None,
+    solver: str = "highs",
 ) -> SearchResult:
     """Return the best network of bounded treewidth by the paper's program, as it is printed.
 
@@ -49,13 +59,87 @@ def milp_paper(
 
     Notes
     -----
-    The solver (HiGHS) works in a process of its own. Its tolerance is 1e-6 in the score.
+    The solver works in a process of its own. Its tolerance is 1e-6 in the score.
     """
-    unlimited = time_limit is None
     options = SearchOptions.check(
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
         seed=seed, n_jobs=n_jobs, start=start,
     )  # fmt: skip
+    table = _checked_table(scores, options, solver)
+    return _Run("milp-paper", scores, table, options, time_limit is None, on_progress).solve(
+        lambda: combined_program(table, options.k), solver
+    )
+
+
+def milp(
+    scores: LocalScores,
+    *,
+    treewidth: int,
+    time_limit: float | None = None,
+    max_iterations: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    start: Start | None = None,
+    on_progress: Progress | None = None,
+    solver: str = "highs",
+    cuts: str = "root",
+) -> SearchResult:
+    """Return the best network of bounded treewidth by the program with cuts.
+
+    Parameters
+    ----------
+    solver
+        ``"highs"``, or another that is installed: ``"scip"``, ``"gurobi"``, ``"cplex"``,
+        ``"cpsat"``.
+    cuts
+        ``"root"``: cuts are separated on the relaxation, then the solver is called once.
+        ``"tree"``: the solver separates more of them while it searches (SCIP only; after
+        Parviainen, Farahani and Lagergren, 2014).
+
+    Notes
+    -----
+    Anytime, as `milp_paper`. The relaxation with its cuts is that of `upper_bound`, whose bound is
+    taken over.
+    """
+    options = SearchOptions.check(
+        scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
+        seed=seed, n_jobs=n_jobs, start=start,
+    )  # fmt: skip
+    if cuts not in CUTS:
+        msg = f"cuts must be one of {', '.join(CUTS)}, got {cuts!r}"
+        raise OptionError(msg)
+    if cuts == "tree" and solver != "scip":
+        msg = f"cuts in the tree need solver 'scip', got {solver!r}"
+        raise OptionError(msg)
+    table = _checked_table(scores, options, solver)
+    run = _Run("milp", scores, table, options, time_limit is None, on_progress)
+    if options.n == 1:
+        return run.finish("optimal", run.best.score, 0)
+    if run.best.status == "interrupted":
+        return run.finish("interrupted", run.best.bound, 0)
+    seconds = CUT_SECONDS
+    if time_limit is not None:
+        seconds = min(CUT_SECONDS, CUT_SHARE * (options.time_left or 0.0))
+    # A budget in nodes has to give the same cuts every time, so they take the time they need.
+    relaxed = upper_bound(
+        table, treewidth=options.treewidth, seed=options.seed, n_jobs=options.n_jobs, edges=True,
+        time_limit=None if max_iterations is not None else max(seconds, 0.1),
+        good_enough=run.best.score,
+    )  # fmt: skip
+    if relaxed.status == "interrupted":
+        return run.finish("interrupted", relaxed.value, 0)
+    if relaxed.value <= run.best.score + TOLERANCE * abs(run.best.score):
+        return run.finish("optimal", run.best.score, 0)
+    run.lower_bound(relaxed.value)
+    found = relaxed.multipliers
+    clusters, dense = list(found.clusters), list(found.dense_sets)
+    return run.solve(
+        lambda: strengthened_program(table, options.k, clusters, dense), solver, cuts == "tree"
+    )
+
+
+def _checked_table(scores: LocalScores, options: SearchOptions, solver: str) -> ScoreTable:
+    require_solver(solver)
     n_rows = options.n**3 // 2
     if n_rows > MAX_ROWS:
         msg = (
@@ -63,71 +147,108 @@ def milp_paper(
             f"at most {MAX_ROWS:,} are built"
         )
         raise MemoryLimitError(msg)
-    table = tabulated(scores)
-    known = _first_network(table, options)
-    if options.n == 1:
-        return replace(known, scores=scores, method="milp-paper")
-    program = combined_program(table, options.k)
-    trace = [TracePoint(options.seconds, 0, known.score, known.bound)]
-    best = known
-
-    def listen(x: NDArray[np.float64] | None, bound: float) -> None:
-        nonlocal best
-        if x is not None:
-            best = _better(best, program, x, table)
-        # Bounds arrive by the clock: they have no place where the answer must be the same again.
-        if x is not None or max_iterations is None:
-            trace.append(TracePoint(options.seconds, 0, best.score, min(bound, known.bound)))
-        if on_progress is not None:
-            on_progress(options.seconds, 0, best.score)
-
-    solution = solve(
-        program.program,
-        time_limit=None if unlimited else options.time_left,
-        start=program.point(known.dag, known.decomposition.elimination_order(), table),
-        max_nodes=options.max_iterations,
-        n_jobs=1 if options.max_iterations is not None else options.n_jobs,
-        seed=options.seed,
-        on_news=listen,
-    )
-    if solution.x is not None:
-        best = _better(best, program, solution.x, table)
-    bound = max(min(solution.bound, known.bound), best.score)
-    status, notes = solution.status, options.notes
-    if status == "optimal" or bound - best.score <= TOLERANCE * abs(best.score):
-        status, bound = "optimal", best.score  # to within the solver's tolerance of 1e-6
-    if status in {"failed", "infeasible"}:
-        status, notes = "interrupted", (*notes, f"solver: {solution.detail}")
-    trace.append(TracePoint(options.seconds, solution.n_nodes, best.score, bound))
-    return SearchResult(
-        scores, best.dag, best.decomposition, options.treewidth, "milp-paper", status, bound,
-        solution.n_nodes, options.seconds, options.seed, tuple(_rising(trace)), notes,
-    )  # fmt: skip
+    return tabulated(scores)
 
 
-def _first_network(table: ScoreTable, options: SearchOptions) -> SearchResult:
-    start = None if options.start is None else options.start[0]
-    return sample(
-        table, treewidth=options.treewidth, max_iterations=1000, seed=options.seed, start=start
-    )
+class _Run:
+    """One run of a solver: the best network so far, and the best bound."""
 
+    def __init__(
+        self,
+        method: str,
+        scores: LocalScores,
+        table: ScoreTable,
+        options: SearchOptions,
+        unlimited: bool,
+        on_progress: Progress | None,
+    ) -> None:
+        self._method = method
+        self._scores = scores
+        self._table = table
+        self._options = options
+        self._unlimited = unlimited and options.max_iterations is None
+        self._on_progress = on_progress
+        self.best = anneal(
+            table, treewidth=options.treewidth, max_iterations=START_ITERATIONS, seed=options.seed,
+            start=None if options.start is None else options.start[0],
+        )  # fmt: skip
+        self._bound = self.best.bound
+        self._notes = options.notes
+        self._trace = [TracePoint(options.seconds, 0, self.best.score, self._bound)]
 
-def _better(
-    best: SearchResult, program: StructureProgram, x: NDArray[np.float64], table: ScoreTable
-) -> SearchResult:
-    """Return the network of a solution if it is one and better; the old one otherwise."""
-    from twbn.errors import GraphError
+    def lower_bound(self, bound: float) -> None:
+        """Take over a bound that was found elsewhere."""
+        self._bound = min(self._bound, bound)
 
-    try:
-        dag = program.dag(x, table)
-    except GraphError:  # a solution that is acyclic only within the solver's tolerance
-        return best
-    if table.total(dag) <= best.score:
-        return best
-    proof = _proof(dag, program.elimination_order(x), best.treewidth_bound)
-    if proof is None:
-        return best
-    return replace(best, scores=table, dag=dag, decomposition=proof, bound=math.inf)
+    def solve(
+        self, build: Callable[[], StructureProgram], solver: str, tree_cuts: bool = False
+    ) -> SearchResult:
+        options, table = self._options, self._table
+        if options.n == 1:
+            return self.finish("optimal", self.best.score, 0)
+        if self.best.status == "interrupted":
+            return self.finish("interrupted", self._bound, 0)
+        program = build()
+
+        def listen(x: NDArray[np.float64] | None, bound: float) -> None:
+            if x is not None:
+                self._take(program, x)
+            # Bounds arrive by the clock: no place for them where answers must be the same again.
+            if x is not None or options.max_iterations is None:
+                point = TracePoint(
+                    options.seconds,
+                    0,
+                    self.best.score,
+                    max(min(bound, self._bound), self.best.score),
+                )
+                self._trace.append(point)
+            if self._on_progress is not None:
+                self._on_progress(options.seconds, 0, self.best.score)
+
+        order = self.best.decomposition.elimination_order()
+        solution = solve(
+            program.program,
+            solver=solver,
+            time_limit=None if self._unlimited else options.time_left,
+            start=program.point(self.best.dag, order, table),
+            max_nodes=options.max_iterations,
+            n_jobs=1 if options.max_iterations is not None else options.n_jobs,
+            seed=options.seed,
+            on_news=listen,
+            families=(program.pi, table) if tree_cuts else None,
+        )
+        if solution.x is not None:
+            self._take(program, solution.x)
+        status = solution.status
+        if status in {"failed", "infeasible"}:
+            self._notes = (*self._notes, f"solver: {solution.detail}")
+            status = "interrupted"
+        return self.finish(status, solution.bound, solution.n_nodes)
+
+    def finish(self, status: str, bound: float, n_nodes: int) -> SearchResult:
+        options, best = self._options, self.best
+        bound = max(min(bound, self._bound), best.score)
+        if status == "optimal" or bound - best.score <= TOLERANCE * abs(best.score):
+            status, bound = "optimal", best.score  # to within the solver's tolerance of 1e-6
+        self._trace.append(TracePoint(options.seconds, n_nodes, best.score, bound))
+        return SearchResult(
+            self._scores, best.dag, best.decomposition, options.treewidth, self._method, status,
+            bound, n_nodes, options.seconds, options.seed, tuple(_rising(self._trace)), self._notes,
+        )  # fmt: skip
+
+    def _take(self, program: StructureProgram, x: NDArray[np.float64]) -> None:
+        """Keep the network of a solution if it is one and better."""
+        try:
+            dag = program.dag(x, self._table)
+        except GraphError:  # a solution that is acyclic only within the solver's tolerance
+            return
+        if self._table.total(dag) <= self.best.score:
+            return
+        proof = _proof(dag, program.elimination_order(x), self.best.treewidth_bound)
+        if proof is not None:
+            self.best = replace(
+                self.best, scores=self._table, dag=dag, decomposition=proof, bound=math.inf
+            )
 
 
 def _proof(dag: Dag, order: list[int], width: int) -> TreeDecomposition | None:

@@ -1,24 +1,31 @@
 """The child process in which HiGHS works; the only module that imports it.
 
-Run as ``python -m twbn.search.highs_process``. It reads one pickled job from standard input and
-writes events to standard output, each a pickle behind its length: ``("incumbent", x, bound)``,
-``("bound", bound)`` and at the end ``("done", status, x or None, nodes, bound)``.
+Run as ``python -m twbn.search.highs_process``; jobs and events are those of `process`. A job
+without a program opens a linear program that grows: commands follow (see `relax`), and every
+``("solve", …)`` is answered by ``("relaxed", status, x, row duals)``.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
-import struct
 import sys
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from twbn.search.process import end_with_parent, receive_job, send
+
 if TYPE_CHECKING:
     from twbn.search.program import Program
 
 __all__ = ["main", "write_program"]
+
+STATUSES = {
+    "Optimal": "optimal",
+    "Infeasible": "infeasible",
+    "Time limit reached": "time_limit",
+    "Solution limit reached": "iteration_limit",  # the limit on nodes
+}
 
 
 def build_model(program: Program) -> Any:
@@ -36,7 +43,7 @@ def build_model(program: Program) -> Any:
     lp.a_matrix_.value_ = program.values
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     lp.integrality_ = [kinds[int(whole)] for whole in program.integer]
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver: Any = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.passModel(lp)
     return solver
@@ -48,11 +55,53 @@ def write_program(program: Program, path: str) -> None:
 
 
 def main() -> None:
-    """Solve the job on standard input."""
-    job: dict[str, Any] = pickle.load(sys.stdin.buffer)
-    # Whatever HiGHS prints must not get between the events.
-    events = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    """Do the job on standard input."""
+    job, events = receive_job()
+    if job["program"] is None:
+        relax(events)
+    else:
+        end_with_parent()
+        solve(job, events)
+
+
+def relax(events: BinaryIO) -> None:
+    """Maximise a linear program that grows, until there are no more commands.
+
+    ``("columns", objective, upper, starts, rows, values)`` and
+    ``("rows", lower, upper, starts, columns, values)`` add to it; ``("delete", rows)`` takes rows
+    away; ``("solve", "primal" or "dual")`` solves it from where it stood.
+    """
+    import highspy
+
+    solver: Any = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("solver", "simplex")
+    solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
+    while True:
+        try:
+            command, *content = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        if command == "columns":
+            objective, upper, starts, rows, values = content
+            lower = np.zeros(len(objective))
+            solver.addCols(len(lower), objective, lower, upper, len(rows), starts, rows, values)
+        elif command == "rows":
+            lower, upper, starts, columns, values = content
+            solver.addRows(len(lower), lower, upper, len(columns), starts, columns, values)
+        elif command == "delete":
+            solver.deleteRows(len(content[0]), content[0])
+        else:
+            solver.setOptionValue("simplex_strategy", 4 if content[0] == "primal" else 1)
+            solver.run()
+            status = solver.modelStatusToString(solver.getModelStatus())
+            solution = solver.getSolution()
+            x, duals = np.array(solution.col_value), np.array(solution.row_dual)
+            send(events, ("relaxed", status, x, duals))
+
+
+def solve(job: dict[str, Any], events: BinaryIO) -> None:
+    """Solve one mixed-integer program."""
     solver = build_model(job["program"])
     solver.setOptionValue("threads", int(job["n_jobs"]))
     solver.setOptionValue("random_seed", int(job["seed"]) % 2**31)
@@ -68,25 +117,19 @@ def main() -> None:
 
     def improved(event: Any) -> None:
         x = np.array(event.data_out.mip_solution)
-        _send(events, ("incumbent", x, float(event.data_out.mip_dual_bound)))
+        send(events, ("incumbent", x, float(event.data_out.mip_dual_bound)))
 
     def logged(event: Any) -> None:
-        _send(events, ("bound", float(event.data_out.mip_dual_bound)))
+        send(events, ("bound", float(event.data_out.mip_dual_bound)))
 
     solver.cbMipImprovingSolution.subscribe(improved)
     solver.cbMipLogging.subscribe(logged)
     solver.run()
-    status = solver.modelStatusToString(solver.getModelStatus())
+    status = STATUSES.get(solver.modelStatusToString(solver.getModelStatus()), "failed")
     info = solver.getInfo()
     feasible = info.primal_solution_status == 2
     x = np.array(solver.getSolution().col_value) if feasible else None
-    _send(events, ("done", status, x, int(info.mip_node_count), float(info.mip_dual_bound)))
-
-
-def _send(stream: BinaryIO, event: tuple[Any, ...]) -> None:
-    content = pickle.dumps(event, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(struct.pack("<Q", len(content)) + content)
-    stream.flush()
+    send(events, ("done", status, x, int(info.mip_node_count), float(info.mip_dual_bound)))
 
 
 if __name__ == "__main__":

@@ -11,9 +11,11 @@ from twbn.scores.protocol import LocalScores
 from twbn.search.anneal import anneal
 from twbn.search.dynamic import dp
 from twbn.search.exact import exact
-from twbn.search.exact_milp import milp_paper
+from twbn.search.exact_milp import milp, milp_paper
+from twbn.search.maxsat import maxsat
 from twbn.search.options import DEFAULT_TIME_LIMIT, check_budget
 from twbn.search.sample import sample, sample_exact
+from twbn.search.solver import require_solver
 from twbn.search.tree import tree
 
 if TYPE_CHECKING:
@@ -50,7 +52,9 @@ METHODS: Mapping[str, Method] = {
     "anneal": anneal,
     "exact": exact,
     "dp": dp,
+    "milp": milp,
     "milp-paper": milp_paper,
+    "maxsat": maxsat,
     "sample": sample,
     "sample-exact": sample_exact,
     "tree": tree,
@@ -70,6 +74,8 @@ def learn(
     seed: int = 0,
     n_jobs: int | None = None,
     start: Start | None = None,
+    solver: str | None = None,
+    cuts: str | None = None,
     on_progress: Progress | None = None,
 ) -> SearchResult:
     """Learn a network of bounded treewidth; return it with its proof.
@@ -81,11 +87,12 @@ def learn(
     treewidth
         The bound. At or above the number of variables less one it does not bind.
     method
-        A name in `METHODS`: ``"sample"`` (k-trees and orders at random, Version 2 of the paper),
-        ``"sample-exact"`` (k-trees at random, each searched exactly, Version 1), ``"tree"``
-        (treewidth one, optimal), ``"exact"`` (the optimum with a proof, by what fits), ``"dp"`` (by
-        dynamic programming, for up to 15 variables or so),
-        ``"milp-paper"`` (the paper's integer program as printed, with HiGHS; anytime).
+        A name in `METHODS`: ``"anneal"`` (local search; the best networks by far),
+        ``"sample"`` (k-trees and orders at random, Version 2 of the paper), ``"sample-exact"``
+        (k-trees at random, each searched exactly, Version 1), ``"tree"`` (treewidth one, optimal),
+        ``"exact"`` (the optimum with a proof, by what fits), ``"dp"`` (by dynamic programming, for
+        up to 15 variables or so), ``"milp"`` (by an integer program with cuts; anytime),
+        ``"milp-paper"`` (the paper's program as printed), ``"maxsat"`` (by weighted MaxSAT).
     score, ess, max_parents
         How to score data; see `compute_scores`. Not used when `source` holds scores.
     time_limit
@@ -98,6 +105,8 @@ def learn(
         Threads; None is one, -1 one per core.
     start
         A `Dag` or an earlier result within the bound; what is returned is no worse.
+    solver, cuts
+        For the integer programs; see `milp`.
     on_progress
         Called now and then with (seconds, iterations, best score).
 
@@ -114,6 +123,7 @@ def learn(
         msg = f"unknown method {method!r}; expected one of {', '.join(METHODS)}"
         raise OptionError(msg)
     check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
+    extra = _solver_options(method, solver, cuts)
     if time_limit is None and max_iterations is None:
         time_limit = DEFAULT_TIME_LIMIT
     if isinstance(source, LocalScores):
@@ -129,5 +139,20 @@ def learn(
             time_limit = max(time_limit - (time.perf_counter() - begun), 0.01)
     return METHODS[method](
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
-        seed=seed, n_jobs=n_jobs, start=start, on_progress=on_progress,
+        seed=seed, n_jobs=n_jobs, start=start, on_progress=on_progress, **extra,
     )  # fmt: skip
+
+
+def _solver_options(method: str, solver: str | None, cuts: str | None) -> dict[str, Any]:
+    """Return the options of a method besides those that all have, or raise OptionError."""
+    given = {"solver": solver, "cuts": cuts}
+    extra = {name: value for name, value in given.items() if value is not None}
+    takes = {"milp": {"solver", "cuts"}, "milp-paper": {"solver"}}.get(method, set())
+    for name in extra:
+        if name not in takes:
+            owners = "milp" if name == "cuts" else "milp and milp-paper"
+            msg = f"{name} is an option of {owners}, not of method {method!r}"
+            raise OptionError(msg)
+    if solver is not None:
+        require_solver(solver)
+    return extra

@@ -7,13 +7,14 @@ programs (treewidth: ``(1)``, structure: ``(2)``), lettered in the order of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twbn.graphs.dag import Dag
 from twbn.search.program import Program, ProgramBuilder
+from twbn.search.relaxation import most_edges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
     from twbn.graphs.graph import Graph
     from twbn.scores.score_table import ScoreTable
 
-__all__ = ["StructureProgram", "TreewidthProgram", "combined_program", "treewidth_program"]
+__all__ = [
+    "StructureProgram",
+    "TreewidthProgram",
+    "combined_program",
+    "inside_program",
+    "strengthened_program",
+    "treewidth_program",
+]
 
 
 @dataclass(frozen=True)
@@ -70,10 +78,11 @@ class StructureProgram:
         n = table.n_variables
         x = np.zeros(self.program.n_columns)
         place = {u: i for i, u in enumerate(order)}
-        x[self.z] = [place[u] for u in range(n)]
-        for i, later in enumerate(higher_neighbours(dag.moral_graph(), order)):
-            for j in later:
-                x[self.y[i, j]] = 1.0
+        if len(self.z):
+            x[self.z] = [place[u] for u in range(n)]
+            for i, later in enumerate(higher_neighbours(dag.moral_graph(), order)):
+                for j in later:
+                    x[self.y[i, j]] = 1.0
         # v falls from parents to children: constraint (2b) reads v_parent >= v_child + 1.
         x[self.v[list(dag.topological_order)]] = np.arange(n)[::-1]
         for child, parents in enumerate(dag.parents):
@@ -117,6 +126,56 @@ def combined_program(table: ScoreTable, width: int) -> StructureProgram:
     _choose_one_set(build, table, pi)
     _respect_topological_order(build, table, pi, v)
     _families_inside_graph(build, table, pi, y)
+    return StructureProgram(build.build(), y, z, pi, v)
+
+
+def inside_program(table: ScoreTable, graph: Graph) -> StructureProgram:
+    """Return the second program: the best network whose moral graph lies in a chordal `graph`.
+
+    The edges are given, so there are no columns for them (y and z are empty); a family that is not
+    a clique of the graph is fixed at zero.
+    """
+    n = table.n_variables
+    build = ProgramBuilder()
+    inside = [
+        all(graph.has_edge(a, b) for a, b in combinations((child, *parents), 2))
+        for child in range(n)
+        for _, parents in table.sets(child)
+    ]
+    pi = build.add_columns(table.scores, lower=0, upper=np.where(inside, 1.0, 0.0), integer=True)
+    v = build.add_columns(np.zeros(n), lower=0, upper=n, integer=False)
+    _choose_one_set(build, table, pi)
+    _respect_topological_order(build, table, pi, v)
+    nothing = np.empty((0, 0), dtype=np.int64)
+    return StructureProgram(build.build(), nothing, nothing[0:0].ravel(), pi, v)
+
+
+def strengthened_program(
+    table: ScoreTable,
+    width: int,
+    clusters: Sequence[Sequence[int]] = (),
+    dense_sets: Sequence[Sequence[int]] = (),
+) -> StructureProgram:
+    """Return the combined program with fewer and tighter rows, and with cuts.
+
+    Rows of single parent sets are added up over the sets with the same arc, or with the same two
+    parents, which only one of them can have; `clusters` and `dense_sets` are cuts
+    (`search/relaxation.py`).
+    """
+    n = table.n_variables
+    build = ProgramBuilder()
+    y, z = _order_columns(build, n)
+    pi = build.add_columns(table.scores, lower=0, upper=1, integer=True)
+    v = build.add_columns(np.zeros(n), lower=0, upper=n, integer=False)
+    _bound_width(build, y, width)
+    _orient_by_order(build, y, z)
+    _close_triangles(build, y)
+    _choose_one_set(build, table, pi)
+    _arcs_respect_order(build, table, pi, v)
+    _arcs_need_edges(build, table, pi, y)
+    _co_parents_need_edges(build, table, pi, y)
+    _break_clusters(build, table, pi, clusters)
+    _thin_dense_sets(build, y, width, dense_sets)
     return StructureProgram(build.build(), y, z, pi, v)
 
 
@@ -193,6 +252,86 @@ def _families_inside_graph(
     if pairs:
         s, j, k = np.array(pairs, dtype=np.int64).T
         build.add_rows(np.column_stack([pi[s], y[j, k], y[k, j]]), [1.0, -1.0, -1.0], upper=0.0)
+
+
+def _sets_by_arc(table: ScoreTable) -> dict[tuple[int, int], list[int]]:
+    """Return the sets with each arc, by (child, parent)."""
+    child, t = _children_and_sets(table)
+    sets: dict[tuple[int, int], list[int]] = {}
+    for i, j, position in zip(child.tolist(), table.parents.tolist(), t.tolist(), strict=True):
+        sets.setdefault((i, j), []).append(position)
+    return sets
+
+
+def _arcs_respect_order(
+    build: ProgramBuilder, table: ScoreTable, pi: NDArray[np.int64], v: NDArray[np.int64]
+) -> None:
+    """(2b), added up: (n + 1) sum of pi_it over sets with j <= n + v_j - v_i."""
+    n = table.n_variables
+    for (i, j), sets in _sets_by_arc(table).items():
+        values = [*[n + 1.0] * len(sets), -1.0, 1.0]
+        build.add_rows([[*pi[sets], v[j], v[i]]], values, upper=n)
+
+
+def _arcs_need_edges(
+    build: ProgramBuilder, table: ScoreTable, pi: NDArray[np.int64], y: NDArray[np.int64]
+) -> None:
+    """(2c), added up over the sets with one arc, in either direction: at most one is there."""
+    arcs = _sets_by_arc(table)
+    for i, j in combinations(range(table.n_variables), 2):
+        build.add_rows([[y[i, j], y[j, i]]], 1.0, upper=1.0)
+        sets = [t for key in ((i, j), (j, i)) for t in arcs.get(key, ())]
+        if sets:
+            build.add_rows(
+                [[*pi[sets], y[i, j], y[j, i]]], [*[1.0] * len(sets), -1.0, -1.0], upper=0.0
+            )
+
+
+def _co_parents_need_edges(
+    build: ProgramBuilder, table: ScoreTable, pi: NDArray[np.int64], y: NDArray[np.int64]
+) -> None:
+    """(2d), added up over the sets of one child with the same two parents."""
+    for child in range(table.n_variables):
+        first = int(table.variable_offsets[child])
+        sets: dict[tuple[int, int], list[int]] = {}
+        for t, (_, parents) in enumerate(table.sets(child)):
+            for pair in combinations(parents, 2):
+                sets.setdefault(pair, []).append(first + t)
+        for (j, k), chosen in sets.items():
+            build.add_rows(
+                [[*pi[chosen], y[j, k], y[k, j]]], [*[1.0] * len(chosen), -1.0, -1.0], upper=0.0
+            )
+
+
+def _break_clusters(
+    build: ProgramBuilder,
+    table: ScoreTable,
+    pi: NDArray[np.int64],
+    clusters: Sequence[Sequence[int]],
+) -> None:
+    """In every cluster some member has no parent in it."""
+    families = [
+        (first + t, frozenset(parents))
+        for v, first in enumerate(table.variable_offsets[:-1].tolist())
+        for t, (_, parents) in enumerate(table.sets(v))
+    ]
+    child = np.repeat(np.arange(table.n_variables), np.diff(table.variable_offsets))
+    for members in clusters:
+        inside = frozenset(members)
+        free = [t for t, parents in families if int(child[t]) in inside and not parents & inside]
+        build.add_rows([pi[free]], 1.0, lower=1.0)
+
+
+def _thin_dense_sets(
+    build: ProgramBuilder,
+    y: NDArray[np.int64],
+    width: int,
+    dense_sets: Sequence[Sequence[int]],
+) -> None:
+    """Allow k|U| - k(k + 1)/2 edges inside U: no graph of treewidth k has more."""
+    for members in dense_sets:
+        places = [p for i, j in combinations(members, 2) for p in (y[i, j], y[j, i])]
+        build.add_rows([places], 1.0, upper=most_edges(len(members), width))
 
 
 def _children_and_sets(table: ScoreTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -14,6 +14,8 @@ from twbn.errors import OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.scores.compute import n_workers
+from twbn.scores.score_table import ScoreTable
+from twbn.search.feasibility import conflict
 from twbn.search.result import SearchResult
 
 if TYPE_CHECKING:
@@ -62,6 +64,10 @@ class SearchOptions:
         check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
         if time_limit is None and max_iterations is None:
             time_limit = DEFAULT_TIME_LIMIT
+        reason = conflict(scores, treewidth) if isinstance(scores, ScoreTable) else None
+        if reason is not None:
+            msg = f"no network has all its parent sets in the scores: {reason}"
+            raise OptionError(msg)
         notes = []
         if treewidth >= n > 1:
             notes.append(f"treewidth {treewidth} does not bind {n} variables: {n - 1} is no bound")

@@ -65,14 +65,14 @@ class ProgramBuilder:
         self._n_columns = 0
 
     def add_columns(
-        self, objective: ArrayLike, *, lower: float, upper: float, integer: bool
+        self, objective: ArrayLike, *, lower: float, upper: ArrayLike, integer: bool
     ) -> NDArray[np.int64]:
         """Add variables with these objective coefficients; return their positions."""
         costs = np.atleast_1d(np.asarray(objective, dtype=np.float64))
         first, self._n_columns = self._n_columns, self._n_columns + len(costs)
         self._objective.append(costs)
         self._lower.append(np.full(len(costs), lower))
-        self._upper.append(np.full(len(costs), upper))
+        self._upper.append(np.broadcast_to(np.asarray(upper, dtype=np.float64), costs.shape).copy())
         self._integer.append(np.full(len(costs), integer))
         return np.arange(first, self._n_columns)
 

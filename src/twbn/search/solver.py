@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import math
 import pickle
 import queue
 import struct
@@ -16,12 +18,24 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from twbn.errors import OptionError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from twbn.scores.score_table import ScoreTable
     from twbn.search.program import Program
 
-__all__ = ["Solution", "solve"]
+__all__ = [
+    "SOLVERS",
+    "Solution",
+    "SolverDiedError",
+    "SolverProcess",
+    "require_package",
+    "require_solver",
+    "run_job",
+    "solve",
+]
 
 #: Seconds that a solver may take to notice that its time is over before it is ended.
 GRACE = 0.5
@@ -41,93 +55,165 @@ class Solution:
     n_nodes: int = 0
 
 
+#: For each solver the module whose process runs it, the package it needs, and how to get that.
+SOLVERS = {
+    "highs": ("twbn.search.highs_process", "highspy", "highspy"),
+    "scip": ("twbn.search.scip_process", "pyscipopt", "twbn[scip]"),
+    "gurobi": ("twbn.search.gurobi_process", "gurobipy", "gurobipy"),
+    "cplex": ("twbn.search.cplex_process", "cplex", "cplex"),
+    "cpsat": ("twbn.search.cpsat_process", "ortools", "ortools"),
+}
+
+
+def require_solver(name: str) -> None:
+    """Raise OptionError, saying what to install, unless a solver is there."""
+    if name not in SOLVERS:
+        msg = f"unknown solver {name!r}; expected one of {', '.join(SOLVERS)}"
+        raise OptionError(msg)
+    require_package(f"solver {name!r}", *SOLVERS[name][1:])
+
+
+def require_package(what: str, package: str, wanted: str) -> None:
+    """Raise OptionError, saying what to install, unless a package is there."""
+    if importlib.util.find_spec(package) is None:
+        msg = f"{what} needs {package}, which is not installed: pip install {wanted!r}"
+        raise OptionError(msg)
+
+
 def solve(
     program: Program,
     *,
+    solver: str = "highs",
     time_limit: float | None,
     max_nodes: int | None = None,
     start: NDArray[np.float64] | None = None,
     n_jobs: int = 1,
     seed: int = 0,
     on_news: Listener | None = None,
+    families: tuple[NDArray[np.int64], ScoreTable] | None = None,
 ) -> Solution:
-    """Maximise a program with HiGHS in a process of its own.
+    """Maximise a program in a process of its own.
+
+    With `families`, the columns of a score table's parent sets, the solver separates cuts for
+    clusters of variables while it searches (SCIP).
 
     The process is ended when the time is over, on Ctrl-C, and when anything goes wrong; the best
     solution reported until then is returned. A solver that dies gives the status ``failed``.
     """
-    job = {
+    job: dict[str, Any] = {
         "program": program, "time_limit": time_limit, "max_nodes": max_nodes, "start": start,
-        "n_jobs": n_jobs, "seed": seed,
+        "n_jobs": n_jobs, "seed": seed, "families": None,
     }  # fmt: skip
-    begun = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "twbn.search.highs_process"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C is for us; we end the child ourselves
-    )
-    reader: threading.Thread | None = None
-    best: NDArray[np.float64] | None = start
+    if families is not None:
+        columns, table = families
+        job["families"] = (
+            columns, table.variable_offsets, table.set_offsets, table.parents.astype(np.int32)
+        )  # fmt: skip
+    return run_job(SOLVERS[solver][0], job, time_limit=time_limit, start=start, on_news=on_news)
+
+
+def run_job(
+    module: str,
+    job: dict[str, Any],
+    *,
+    time_limit: float | None,
+    start: NDArray[np.float64] | None = None,
+    on_news: Listener | None = None,
+) -> Solution:
+    """Give a job to a process of its own, and listen until it is done, or the time is over."""
+    best = start
     bound, status, detail, n_nodes = np.inf, "failed", "", 0
+    deadline = None if time_limit is None else time.monotonic() + time_limit + GRACE
+    process = SolverProcess(module)
     try:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        events, reader = _listen(process.stdout)
-        pickle.dump(job, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
-        process.stdin.close()
+        process.send(job)
         while True:
-            left = None if time_limit is None else begun + time_limit + GRACE - time.monotonic()
-            if left is not None and left <= 0:
-                status = "time_limit"
-                break
-            try:
-                event = events.get(timeout=0.1 if left is None else min(left, 0.1))
-            except queue.Empty:
-                continue
-            if event is None:
-                code = process.wait()
-                detail = f"the solver process ended with code {code}"
+            event = process.receive(deadline)
+            if event[0] == "error":
+                detail = event[1]
                 break
             bound = min(bound, event[-1])
             if event[0] == "incumbent":
                 best = event[1]
             if event[0] == "done":
                 best = event[2] if event[2] is not None else best
-                status, detail, n_nodes = _status(event[1]), event[1], event[3]
+                status, detail, n_nodes = event[1], event[1], event[3]
                 break
             if on_news is not None:
                 on_news(best if event[0] == "incumbent" else None, bound)
+    except TimeoutError:
+        status = "time_limit"
     except KeyboardInterrupt:
         status = "interrupted"
-    except BrokenPipeError:  # it ended before it had read the program
-        detail = f"the solver process ended with code {process.wait()}"
+    except SolverDiedError as error:
+        detail = str(error)
     finally:
-        _end(process, reader)
+        process.end()
     return Solution(best, bound, status, detail, n_nodes)
 
 
-def _end(process: subprocess.Popen[bytes], reader: threading.Thread | None) -> None:
-    """Leave no process, thread or pipe behind."""
-    process.kill()
-    process.wait()
-    if reader is not None:
-        reader.join()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with suppress(OSError):
-                pipe.close()
+class SolverDiedError(Exception):
+    """The solver process ended before it had answered."""
 
 
-def _status(theirs: str) -> str:
-    ours = {
-        "Optimal": "optimal",
-        "Infeasible": "infeasible",
-        "Time limit reached": "time_limit",
-        "Solution limit reached": "iteration_limit",  # the limit on nodes
-    }
-    return ours.get(theirs, "failed")
+class SolverProcess:
+    """A process that solves, for as long as it is wanted.
+
+    Anything can be sent to it at any time; what it answers comes as events.
+    """
+
+    def __init__(self, module: str = "twbn.search.highs_process") -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for us; we end the child ourselves
+        )
+        assert self._process.stdout is not None
+        self._events, self._reader = _listen(self._process.stdout)
+
+    def send(self, content: object) -> None:
+        """Send one thing."""
+        assert self._process.stdin is not None
+        try:
+            pickle.dump(content, self._process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._death() from None
+
+    def receive(
+        self, deadline: float | None, stop: threading.Event | None = None
+    ) -> tuple[Any, ...]:
+        """Return the next event.
+
+        TimeoutError when `deadline` (of the monotonic clock) is over, or `stop` is set.
+        """
+        while stop is None or not stop.is_set():
+            left = math.inf if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            try:
+                event = self._events.get(timeout=min(left, 0.1))  # short, so that Ctrl-C gets in
+            except queue.Empty:
+                continue
+            if event is None:
+                raise self._death()
+            return event
+        raise TimeoutError
+
+    def _death(self) -> SolverDiedError:
+        return SolverDiedError(f"the solver process ended with code {self._process.wait()}")
+
+    def end(self) -> None:
+        """Leave no process, thread or pipe behind."""
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
 
 
 Event: TypeAlias = "tuple[Any, ...] | None"

@@ -1,0 +1,39 @@
+// Cuts that a fractional network breaks, found by local search.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "random.h"
+
+namespace twbn {
+
+struct Cut {
+  double violation;
+  std::vector<std::int32_t> vertices;  // ascending
+};
+
+/// The families of a fractional network that have weight; parents of family t are
+/// parents[offsets[t] .. offsets[t + 1]).
+struct FractionalNetwork {
+  int n;
+  std::span<const std::int32_t> child;
+  std::span<const double> weight;
+  std::span<const std::int64_t> offsets;
+  std::span<const std::int32_t> parents;
+};
+
+/// Clusters K whose cut is broken: in a network some member of K has no parent in K, so the
+/// weights of the families of K's members without parents in K add up to at least one. Tabu search
+/// from every vertex, which leaves a flipped vertex alone for `tenure` steps; the best cut of each,
+/// the most violated first, at most `max_cuts`.
+std::vector<Cut> find_clusters(const FractionalNetwork& network, int n_steps, int tenure, double least,
+                               std::size_t max_cuts, Random& random);
+
+/// Sets U of at least k + 2 vertices with more than k|U| − k(k + 1)/2 edges inside, which no graph
+/// of treewidth k has. `edges` is a symmetric matrix of weights.
+std::vector<Cut> find_dense_sets(int n, std::span<const double> edges, int k, int n_steps,
+                                 double least, std::size_t max_cuts, Random& random);
+
+}  // namespace twbn

@@ -1,0 +1,181 @@
+"""The child process in which RC2 works; the only module that imports python-sat.
+
+The encoding has a variable for every parent set, for every pair in two linear orders (one of
+elimination, one of the network) and for every edge of the graph in which the network lies, with the
+edges to later vertices counted.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from twbn.search.process import end_with_parent, receive_job, send
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["main"]
+
+
+#: Losses are rounded to whole numbers of these shares of the largest loss, one after the other.
+STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+
+
+class _TooManyCores(Exception):  # noqa: N818
+    """The limit on cores is reached."""
+
+
+def main() -> None:
+    """Solve the job on standard input, with finer and finer weights.
+
+    Cores with many different weights converge slowly, so a coarse rounding comes first: its answer
+    is a network, and its cost a bound once the rounding is allowed for.
+    """
+    job, events = receive_job()
+    end_with_parent()
+    bound, x, n_cores = np.inf, None, 0
+    largest = max(float(job["losses"].max(initial=0.0)), 1e-6)
+    for share in STEPS:
+        step = largest * share
+        slack = step * (job["n"] / 2 + 1)  # half a step for each set that is chosen
+        try:
+            found, cost, n_cores = _solve(job, step, slack, n_cores, events)
+        except _TooManyCores as limit:
+            cost = int(limit.args[0])
+            bound = min(bound, job["best"] - cost * step + slack)
+            send(events, ("done", "iteration_limit", x, int(job["max_cores"]), bound))
+            return
+        if found is None:
+            send(events, ("done", "infeasible", None, n_cores, np.inf))
+            return
+        x, bound = found, min(bound, job["best"] - cost * step + slack)
+        send(events, ("incumbent", x, bound))
+    send(events, ("done", "optimal", x, n_cores, bound))
+
+
+def _solve(
+    job: dict[str, Any], step: float, slack: float, n_cores: int, events: BinaryIO
+) -> tuple[NDArray[np.float64] | None, int, int]:
+    """Return the best network for losses in whole steps (None if there is none), cost and cores."""
+    from pysat.examples.rc2 import RC2Stratified
+
+    formula, sets, before = _encode(job, np.rint(job["losses"] / step).astype(np.int64))
+
+    class Solver(RC2Stratified):  # type: ignore[misc]
+        def process_core(self) -> None:
+            nonlocal n_cores
+            super().process_core()
+            n_cores += 1
+            send(events, ("bound", job["best"] - self.cost * step + slack))
+            if job["max_cores"] is not None and n_cores >= job["max_cores"]:
+                raise _TooManyCores(self.cost)
+
+    with Solver(formula) as solver:
+        model = solver.compute()
+        cost = int(solver.cost)
+    if model is None:
+        return None, cost, n_cores
+    true = {literal for literal in model if literal > 0}
+    # Several sets of one variable may be true; they are in order of their losses.
+    chosen = [next(t for t in own if sets[t] in true) for own in _own_sets(job)]
+    n = job["n"]
+    n_before = [sum(before(i, j) in true for i in range(n) if i != j) for j in range(n)]
+    order = np.argsort(n_before, kind="stable")
+    return np.array([*chosen, *order], dtype=np.float64), cost, n_cores
+
+
+def _own_sets(job: dict[str, Any]) -> list[range]:
+    return [range(*job["offsets"][v : v + 2].tolist()) for v in range(job["n"])]
+
+
+def _encode(
+    job: dict[str, Any], losses: NDArray[np.int64]
+) -> tuple[Any, list[int], Callable[[int, int], int]]:
+    """Return the formula, the variable of every parent set, and that of "i before j"."""
+    from pysat.card import CardEnc
+    from pysat.formula import WCNF, IDPool
+
+    n, names, formula = job["n"], IDPool(), WCNF()
+
+    def ordered(kind: str, i: int, j: int) -> int:
+        """Return the literal for "i before j": one variable for a pair, either way."""
+        return int(names.id((kind, i, j))) if i < j else -int(names.id((kind, j, i)))
+
+    def edge(i: int, j: int) -> int:
+        return int(names.id(("edge", min(i, j), max(i, j))))
+
+    for kind in ("eliminated", "network"):
+        for i, j, k in permutations(range(n), 3):  # transitive
+            formula.append([-ordered(kind, i, j), -ordered(kind, j, k), ordered(kind, i, k)])
+    sets = [int(names.id(("set", t))) for t in range(len(losses))]
+    for child, own in enumerate(_own_sets(job)):
+        formula.append([sets[t] for t in own])
+        for t in own:
+            parents = job["parents"][job["set_offsets"][t] : job["set_offsets"][t + 1]].tolist()
+            for p in parents:
+                formula.append([-sets[t], ordered("network", p, child)])
+            for a, b in combinations((child, *parents), 2):
+                formula.append([-sets[t], edge(a, b)])
+        _weigh(formula, names, child, [(int(losses[t]), sets[t]) for t in own])
+    for clause in _width_clauses(n, job["k"], names, ordered, edge, CardEnc):
+        formula.append(clause)
+
+    def before(i: int, j: int) -> int:
+        """Return a variable that is true only if i is eliminated before j."""
+        return int(names.id(("before", i, j)))
+
+    for i, j in permutations(range(n), 2):
+        formula.append([-before(i, j), ordered("eliminated", i, j)])
+        formula.append([before(i, j), -ordered("eliminated", i, j)])
+    return formula, sets, before
+
+
+def _weigh(formula: Any, names: Any, child: int, sets: list[tuple[int, int]]) -> None:
+    """Make the losses of a variable's sets soft, step by step from one loss to the next.
+
+    One soft clause for each step, "not as bad as this", implied by the next: a core then names one
+    step of a variable, where losses set by set would put all its sets into every core.
+    """
+    last, lower = 0, None
+    for loss in sorted({loss for loss, _ in sets if loss > 0}):
+        step = int(names.id(("loss", child, loss)))
+        if lower is not None:
+            formula.append([-step, lower])
+        formula.append([-step], weight=loss - last)
+        last, lower = loss, step
+    for loss, literal in sets:
+        if loss > 0:
+            formula.append([-literal, int(names.id(("loss", child, loss)))])
+
+
+def _width_clauses(
+    n: int,
+    k: int,
+    names: Any,
+    ordered: Callable[[str, int, int], int],
+    edge: Callable[[int, int], int],
+    cards: Any,
+) -> Iterator[list[int]]:
+    """Give the clauses for at most k later neighbours, of which any two are neighbours."""
+
+    def later(i: int, j: int) -> int:
+        return int(names.id(("later", i, j)))
+
+    for i, j in permutations(range(n), 2):
+        yield [-edge(i, j), -ordered("eliminated", i, j), later(i, j)]
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        for j, h in combinations(others, 2):
+            yield [-later(i, j), -later(i, h), edge(j, h)]
+        if len(others) > k:
+            literals = [later(i, j) for j in others]
+            yield from cards.atmost(lits=literals, bound=k, vpool=names).clauses
+
+
+if __name__ == "__main__":
+    main()
