@@ -11,7 +11,7 @@ help:
 	@echo "make test       run the tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
-	@echo "make reproduce  rerun what is in of the paper: scores, sampling"
+	@echo "make reproduce  rerun what is in of the paper: scores, proofs, sampling"
 	@echo "make docs       check that every example in the documentation runs"
 	@echo "make clean      remove .venv and the build"
 
@@ -62,6 +62,7 @@ bench: .venv/peers
 
 reproduce: .venv/built
 	$(BIN)/python experiments/published_scores.py
+	$(BIN)/python experiments/table1.py
 	$(BIN)/python experiments/sampling.py --workers 2 --seconds 2 --seeds 5
 
 docs: .venv/built

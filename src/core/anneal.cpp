@@ -9,6 +9,8 @@ namespace twbn {
 namespace {
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t proposals_between_looks = 256;  // at clock and temperature
+constexpr int attempts_with_loss = 1;                  // when a change is too wide
+constexpr std::size_t max_subset_parents = 4;          // whose subsets are all looked up
 
 std::size_t at(std::int32_t v) { return static_cast<std::size_t>(v); }
 
@@ -147,7 +149,11 @@ void AnnealChain::propose_toggle(std::int32_t child) {
   const auto parents = dag_.parents(child);
   if (contains(parents, u)) {
     exchange(parents, u, -1, set_);
-  } else if (parents.size() < max_parents_) {
+    const double rest = best_subset(child, set_);
+    if (passes(rest - local_[at(child)])) change(child, set_, rest);
+    return;
+  }
+  if (parents.size() < max_parents_) {
     exchange(parents, -1, u, set_);
   } else {
     const auto out = parents[random_.below(static_cast<std::uint32_t>(parents.size()))];
@@ -196,7 +202,7 @@ void AnnealChain::propose_reversal(std::int32_t child) {
         grandparents[random_.below(static_cast<std::uint32_t>(grandparents.size()))];
     exchange(grandparents, out, child, other_);
   }
-  const double first = scores_.score(child, set_);
+  const double first = best_subset(child, set_);
   if (first == minus_infinity) return;
   const double second = scores_.score(parent, other_);
   if (!passes(first + second - local_[at(child)] - local_[at(parent)])) return;
@@ -225,19 +231,93 @@ void AnnealChain::propose_reversal(std::int32_t child) {
 }
 
 void AnnealChain::change(std::int32_t child, const Set& set, double score) {
+  bool too_wide = false;
+  if (try_change(child, set, score, too_wide)) {
+    note_best();
+    return;
+  }
+  if (!too_wide) return;
+  for (int attempt = 0; attempt < attempts_with_loss; ++attempt) {
+    if (change_with_loss(child, set, score)) {
+      note_best();
+      return;
+    }
+  }
+}
+
+bool AnnealChain::try_change(std::int32_t child, const Set& set, double score, bool& too_wide) {
   const auto parents = dag_.parents(child);
   old_.assign(parents.begin(), parents.end());
-  if (!dag_.set_parents(child, set)) return;
+  if (!dag_.set_parents(child, set)) return false;
   moral_.remove_family(child, old_);
   moral_.add_family(child, set);
   if (!admit(child, set)) {
     moral_.remove_family(child, set);
     moral_.add_family(child, old_);
     dag_.set_parents(child, old_);
-    return;
+    too_wide = true;
+    return false;
   }
   accept(child, score);
-  note_best();
+  return true;
+}
+
+// Takes an arc at one of the family's members away, if the loss is worth the gain, and tries again.
+bool AnnealChain::change_with_loss(std::int32_t child, const Set& set, double score) {
+  const std::uint32_t pick = random_.below(static_cast<std::uint32_t>(set.size()) + 1);
+  const std::int32_t member = pick == set.size() ? child : set[pick];
+  const auto links = moral_.links(member);
+  if (links.empty()) return false;
+  std::int32_t loser =
+      links[random_.below(static_cast<std::uint32_t>(links.size()))].vertex;
+  std::int32_t lost = member;
+  if (!contains(dag_.parents(loser), lost)) std::swap(loser, lost);
+  if (loser == child || !contains(dag_.parents(loser), lost)) return false;
+  exchange(dag_.parents(loser), lost, -1, lost_);
+  const double rest = best_subset(loser, lost_);
+  const double gain = score - local_[at(child)] + rest - local_[at(loser)];
+  if (rest == minus_infinity || !passes(gain)) return false;
+  const double before = local_[at(loser)];
+  const auto parents = dag_.parents(loser);
+  rest_.assign(parents.begin(), parents.end());
+  dag_.set_parents(loser, lost_);
+  moral_.remove_family(loser, rest_);
+  moral_.add_family(loser, lost_);
+  bool too_wide = false;
+  if (try_change(child, set, score, too_wide)) {
+    accept(loser, rest);
+    return true;
+  }
+  moral_.remove_family(loser, lost_);
+  moral_.add_family(loser, rest_);
+  dag_.set_parents(loser, rest_);
+  local_[at(loser)] = before;
+  return false;
+}
+
+double AnnealChain::best_subset(std::int32_t child, Set& set) {
+  double best = scores_.score(child, set);
+  if (best > minus_infinity || set.empty()) return best;
+  if (set.size() > max_subset_parents) return best;
+  const std::uint32_t full = (std::uint32_t{1} << set.size()) - 1;
+  std::uint32_t chosen = 0;
+  for (std::uint32_t mask = 0; mask < full; ++mask) {
+    subset_.clear();
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      if (mask >> i & 1) subset_.push_back(set[i]);
+    }
+    const double score = scores_.score(child, subset_);
+    if (score > best) {
+      best = score;
+      chosen = mask;
+    }
+  }
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    if (chosen >> i & 1) set[size++] = set[i];
+  }
+  set.resize(size);
+  return best;
 }
 
 bool AnnealChain::admit(std::int32_t child, const Set& set) {

@@ -74,8 +74,13 @@ class AnnealChain {
   void propose_from_list(std::int32_t child);
   void propose_reversal(std::int32_t child);
   bool passes(double gain);
-  /// Give `child` the parents in `set`, if that is acyclic and narrow enough.
+  /// The best subset of `set` that is a candidate of the child, into `set`; its score.
+  double best_subset(std::int32_t child, Set& set);
+  /// Give `child` the parents in `set`, if that is acyclic and narrow enough; if it is only too
+  /// wide, together with the loss of an arc nearby.
   void change(std::int32_t child, const Set& set, double score);
+  bool try_change(std::int32_t child, const Set& set, double score, bool& too_wide);
+  bool change_with_loss(std::int32_t child, const Set& set, double score);
   bool admit(std::int32_t child, const Set& set);
   void accept(std::int32_t child, double score);
   void note_best();
@@ -101,7 +106,7 @@ class AnnealChain {
   std::vector<std::int32_t> changed_;
   std::vector<char> is_changed_;
   // Scratch.
-  Set set_, other_, old_, old_other_;
+  Set set_, other_, old_, old_other_, subset_, rest_, lost_;
   std::vector<EliminationForest::Pair> pairs_;
 };
 

@@ -80,6 +80,7 @@ std::shared_ptr<const std::vector<double>> BoundedDp::completions(std::uint32_t 
     }
     best[index] = most;
   }
+  n_bytes_ += static_cast<std::int64_t>(best.size() * sizeof(double));
   const std::unique_lock lock(completions_mutex_);
   return completions_.try_emplace(below, std::move(made)).first->second;
 }
@@ -147,9 +148,16 @@ bool BoundedDp::run_level(int size, int n_jobs, Control& control) {
           States& all = next[key];
           if (all.empty()) {
             all = std::move(states);
-          } else {
-            all.insert(all.end(), states.begin(), states.end());
+            continue;
           }
+          // What was counted for the two of them is let go; what they become is counted.
+          const std::size_t before = all.capacity() + states.capacity();
+          all.insert(all.end(), states.begin(), states.end());
+          compact(all);
+          all.shrink_to_fit();
+          States().swap(states);
+          n_bytes_ += (static_cast<std::int64_t>(all.capacity()) - static_cast<std::int64_t>(before)) *
+                      static_cast<std::int64_t>(sizeof(State));
         }
         n_states_ += worker->n_states;
         // The lowest bag among equals, whoever came first.

@@ -190,25 +190,25 @@ void BoundedDp::Worker::forget(std::uint32_t bag, std::uint32_t below, const Sta
     const int v = who_[static_cast<std::size_t>(position)];
     States* to = nullptr;
     const std::vector<std::uint32_t>& without = dp_.orders_.without(position);
-    std::size_t size = 0;
+    std::size_t before = 0;
     for (const State& state : from) {
       if ((state.placed & bit(position)) == 0) continue;
       if (to == nullptr) {
         to = &forgotten[{bag & ~bit(v), below | bit(v)}];
-        size = to->size();
+        if (to->capacity() == 0) dp_.n_bytes_ += key_bytes;
+        before = to->capacity();
       }
       to->push_back({without[state.order], shrink_mask(state.placed, position), state.score});
     }
     if (to == nullptr) continue;
-    if (to->size() > 4096) dp_.compact(*to);
-    dp_.n_bytes_ += (static_cast<std::int64_t>(to->size()) - static_cast<std::int64_t>(size)) *
-                    static_cast<std::int64_t>(sizeof(State));
+    if (to->size() == to->capacity() && to->size() > 4096) dp_.compact(*to);
+    dp_.n_bytes_ += static_cast<std::int64_t>((to->capacity() - before) * sizeof(State));
   }
-  if (dp_.n_bytes_ > dp_.max_bytes_) control_.stop = true;
 }
 
 void BoundedDp::Worker::count(const States& states) {
-  dp_.n_bytes_ += static_cast<std::int64_t>(states.size() * sizeof(State) + 64);
+  dp_.n_bytes_ += static_cast<std::int64_t>(states.capacity() * sizeof(State)) + key_bytes;
+  if (dp_.n_bytes_ > dp_.max_bytes_) control_.stop = true;
 }
 
 }  // namespace twbn

@@ -9,6 +9,9 @@
 
 namespace twbn {
 
+/// About what a list of states takes besides them: its entry in a table, and the allocator's share.
+inline constexpr std::int64_t key_bytes = 112;
+
 /// Makes the states of a bag with a given number of vertices below it, and forgets its members
 /// into separators for the next level. One object per thread; it writes only to the bag at hand.
 class BoundedDp::Worker {

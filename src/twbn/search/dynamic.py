@@ -96,10 +96,10 @@ def dp(
             options.seconds, options.seed, tuple(steps), options.notes,
         )  # fmt: skip
 
-    if best.status == "interrupted":
-        return result(best.dag, best.decomposition, "interrupted", best.bound)
     left = None if unlimited else options.time_left
     try:
+        if best.status == "interrupted":
+            raise KeyboardInterrupt
         tables = _core.subset_tables(table.index, table.scores, options.n_jobs, left)
     except KeyboardInterrupt:
         return result(best.dag, best.decomposition, "interrupted", best.bound)
