@@ -397,9 +397,11 @@ NB_MODULE(_core, m) {
       "scores"_a, "n"_a, "k"_a, "exact"_a, "seed"_a, "max_iterations"_a, "good_enough"_a,
       "known"_a, "n_jobs"_a, "time_limit"_a.none(), "on_progress"_a.none());
 
+  nb::class_<twbn::CandidateArcs>(m, "CandidateArcs")
+      .def(nb::init<const twbn::ScoreLookup&>(), "scores"_a);
   m.def(
       "anneal",
-      [](twbn::ScoreLookup& scores, int k,
+      [](twbn::ScoreLookup& scores, const twbn::CandidateArcs& arcs, int k,
          const std::vector<std::vector<std::vector<std::int32_t>>>& starts,
          const std::vector<std::vector<std::int32_t>>& orders,
          const std::vector<std::uint64_t>& streams, double hottest, double coldest,
@@ -410,7 +412,6 @@ NB_MODULE(_core, m) {
           if (!on_progress.is_none()) on_progress(control.done.load());
         };
         auto [found, interrupted] = run_watched(control, report, [&](twbn::Control& shared) {
-          const twbn::CandidateArcs arcs(scores);
           std::vector<twbn::ProvedNetwork> best(starts.size());
           std::vector<std::int64_t> accepted(starts.size());
           twbn::for_each_unit(
@@ -434,7 +435,7 @@ NB_MODULE(_core, m) {
         }
         return nb::make_tuple(chains, control.done.load(), interrupted);
       },
-      "scores"_a, "k"_a, "starts"_a, "orders"_a, "streams"_a, "hottest"_a, "coldest"_a, "seed"_a,
+      "scores"_a, "arcs"_a, "k"_a, "starts"_a, "orders"_a, "streams"_a, "hottest"_a, "coldest"_a, "seed"_a,
       "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none());
 
   m.def(

@@ -128,8 +128,13 @@ def sample_ktrees(
     time_limit: float | None,
     on_progress: Callable[[float, int, float], None] | None,
 ) -> SampledKTrees: ...
+
+class CandidateArcs:
+    def __init__(self, scores: ScoreLookup) -> None: ...
+
 def anneal(
     scores: ScoreLookup,
+    arcs: CandidateArcs,
     k: int,
     starts: Sequence[Sequence[Sequence[int]]],
     orders: Sequence[Sequence[int]],

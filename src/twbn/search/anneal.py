@@ -11,7 +11,9 @@ from twbn import _core
 from twbn.errors import OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
+from twbn.graphs.ktree import KTree
 from twbn.scores.score_table import ScoreTable
+from twbn.search.ktree_dp import best_dag_inside
 from twbn.search.options import SearchOptions
 from twbn.search.result import TOLERANCE, SearchResult, TracePoint
 from twbn.search.sample import sample
@@ -24,10 +26,22 @@ __all__ = ["anneal", "temperature_scale"]
 
 #: The hottest temperature, as a share of what a variable gains from its best parents on average.
 HOTTEST = 0.2
-#: The coldest: log scores that differ by less than this are the same to any reader.
-COLDEST = 0.2
+#: The coldest: log scores that differ by less are the same to any reader; or, where scores are
+#: large, this share of the same gain.
+COLDEST, COLDEST_SHARE = 0.2, 0.0005
+#: Share of the budget for the first round, which starts from nothing.
+FIRST_SHARE = 0.2
+#: Rounds after it, each from the best network known, reheated to a share drawn from this range.
+REHEATS = 24
+REHEATED = (0.03, 0.4)
+#: Proposals for each variable in a round that settle a problem, so that starting afresh pays.
+ENOUGH_TO_START_AFRESH = 30_000
 #: Chains of a budget in proposals, whatever the number of workers.
-CHAINS = 4
+CHAINS = 2
+#: Budgets in proposals below which there is one round, with one chain.
+LEAST_FOR_ROUNDS = 20_000
+#: Treewidth and variables up to which the best network inside a k-tree takes milliseconds.
+MAX_POLISH_WIDTH, MAX_POLISH_VARIABLES = 4, 300
 
 
 class Chain(NamedTuple):
@@ -58,53 +72,149 @@ def anneal(
     -----
     Metropolis's rule decides by the score, which costs nanoseconds; what passes must be acyclic
     (an order is kept up to date) and of bounded treewidth (an elimination forest is, too). The
-    temperatures come from the scores themselves.
+    temperatures come from the scores themselves. A first round cools down from hot; the others go
+    on from the best network known, reheated more or less. For small treewidths the best network
+    inside the decomposition is taken after every round (`polish`).
     """
     options = SearchOptions.check(
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
         seed=seed, n_jobs=n_jobs, start=start,
     )  # fmt: skip
-    bound = scores.upper_bound()
-    first = _first(scores, options)
-    trace = [TracePoint(options.seconds, 0, first.score, bound)]
-    best, n_done, interrupted = first, 0, False
+    search = _Annealing(scores, options, on_progress)
     if options.n > 1:
-        n_chains = CHAINS if options.max_iterations is not None else options.n_jobs
-        each = -1 if options.max_iterations is None else -(-options.max_iterations // n_chains)
-        scale = temperature_scale(scores)
+        search.run()
+    return search.result()
+
+
+class _Annealing:
+    """The rounds of one run, and the best network so far."""
+
+    def __init__(
+        self, scores: LocalScores, options: SearchOptions, on_progress: Progress | None
+    ) -> None:
+        self._scores = scores
+        self._options = options
+        self._on_progress = on_progress
+        self._bound = scores.upper_bound()
+        self._best = self._first = _first(scores, options)
+        self._given = options.start is not None
+        self._n_done = 0
+        self._interrupted = False
+        self._trace = [TracePoint(options.seconds, 0, self._best.score, self._bound)]
+
+    def run(self) -> None:
+        options = self._options
+        self._arcs = _core.CandidateArcs(self._scores.lookup)
+        self._scale = temperature_scale(self._scores)
+        self._coldest = max(COLDEST, COLDEST_SHARE * self._scale)
+        rng = np.random.default_rng(options.seed)
+        shares = [FIRST_SHARE, *[(1 - FIRST_SHARE) / REHEATS] * REHEATS]
+        budget = options.max_iterations
+        if budget is not None and budget < LEAST_FOR_ROUNDS:
+            shares = [1.0]
+        time_left = options.time_left or math.inf
+        per_variable = 0.0
+        for number, share in enumerate(shares):
+            low, high = np.log(REHEATED)
+            hottest = math.exp(rng.uniform(low, high)) if number or self._given else HOTTEST
+            last = number == len(shares) - 1
+            if budget is None:
+                left = options.time_left or 0.0
+                seconds = left if last else min(share * time_left, left)
+                n_chains, each = options.n_jobs, -1
+            else:
+                seconds = math.inf
+                n_chains = 1 if len(shares) == 1 else CHAINS
+                each = (budget - self._n_done if last else int(share * budget)) // n_chains
+            # Small problems are settled in a fraction of a round: some of these start afresh.
+            fresh = number % 4 == 3 and per_variable >= ENOUGH_TO_START_AFRESH
+            if fresh:
+                hottest = HOTTEST
+            before = self._n_done
+            start = self._first if fresh else self._best
+            self._round(start, n_chains, number, hottest, each, seconds)
+            per_variable = (self._n_done - before) / n_chains / options.n
+            if self._done(last):
+                return
+
+    def _round(
+        self,
+        start: Chain,
+        n_chains: int,
+        number: int,
+        hottest: float,
+        each: int,
+        seconds: float,
+    ) -> None:
+        """Cool several chains down, all from one network."""
+        options = self._options
         report = None
-        if on_progress is not None:
-            report = lambda n: on_progress(options.seconds, n, best.score)  # noqa: E731
-        found, n_done, interrupted = _core.anneal(
-            scores.lookup,
+        if self._on_progress is not None:
+            tell, before, score = self._on_progress, self._n_done, self._best.score
+            report = lambda n: tell(options.seconds, before + n, score)  # noqa: E731
+        found, n_done, self._interrupted = _core.anneal(
+            self._scores.lookup,
+            self._arcs,
             options.k,
-            [first.parents] * n_chains,
-            [first.order] * n_chains,
-            range(n_chains),
-            max(HOTTEST * scale, COLDEST),
-            COLDEST,
+            [start.parents] * n_chains,
+            [start.order] * n_chains,
+            [number * n_chains + chain for chain in range(n_chains)],
+            max(hottest * self._scale, self._coldest),
+            self._coldest,
             options.seed,
             each,
-            options.time_left or math.inf,
+            seconds,
             options.n_jobs,
             report,
         )
+        self._n_done += n_done
         # A chain that was never begun has no network.
-        chains = [Chain(*chain) for chain in found if chain[1]]
-        best = max([first, *chains], key=lambda chain: chain.score)
-    dag = Dag(tuple(map(tuple, best.parents)))
-    proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), best.order)
-    score = scores.total(dag)
-    if score > trace[-1].score:
-        trace.append(TracePoint(options.seconds, n_done, score, bound))
-    status = "time_limit" if options.max_iterations is None else "iteration_limit"
-    if score >= bound - TOLERANCE * abs(bound):
-        status = "optimal"
-    return SearchResult(
-        scores, dag, proof, options.treewidth, "anneal",
-        "interrupted" if interrupted else status, bound, n_done, options.seconds, options.seed,
-        tuple(trace), options.notes,
-    )  # fmt: skip
+        for chain in [Chain(*chain) for chain in found if chain[1]]:
+            if chain.score > self._best.score:
+                self._best = chain
+
+    def _done(self, last: bool) -> bool:
+        """Polish what the round found, note it, and say whether there is reason to stop."""
+        options, best = self._options, self._best
+        if best.score > self._trace[-1].score:
+            small = options.k <= MAX_POLISH_WIDTH and options.n <= MAX_POLISH_VARIABLES
+            if small and not self._interrupted:
+                self._polish()
+            point = TracePoint(options.seconds, self._n_done, self._best.score, self._bound)
+            self._trace.append(point)
+        optimal = self._best.score >= self._bound - TOLERANCE * abs(self._bound)
+        # A budget in proposals is used up, so that answers do not depend on who comes first.
+        return last or self._interrupted or (optimal and options.max_iterations is None)
+
+    def _polish(self) -> None:
+        """Take the best network inside the decomposition of the one there is, if it is better."""
+        n, k = self._options.n, self._options.k
+        dag = Dag(tuple(map(tuple, self._best.parents)))
+        proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), self._best.order)
+        tree = KTree.containing(proof, n, k)
+        try:
+            better, score = best_dag_inside(tree, self._scores)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            return
+        if score > self._best.score + TOLERANCE * abs(score):
+            self._best = _as_chain(score, better, tree.decomposition())
+
+    def result(self) -> SearchResult:
+        options, scores = self._options, self._scores
+        dag = Dag(tuple(map(tuple, self._best.parents)))
+        proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), self._best.order)
+        score = scores.total(dag)
+        trace = [*self._trace[:-1], self._trace[-1]._replace(score=score)]  # summed in one order
+        status = "time_limit" if options.max_iterations is None else "iteration_limit"
+        if score >= self._bound - TOLERANCE * abs(self._bound):
+            status = "optimal"
+        elif self._interrupted:
+            status = "interrupted"
+        return SearchResult(
+            scores, dag, proof, options.treewidth, "anneal", status, self._bound, self._n_done,
+            options.seconds, options.seed, tuple(trace), options.notes,
+        )  # fmt: skip
 
 
 def temperature_scale(scores: LocalScores) -> float:
