@@ -4,13 +4,14 @@ BIN := .venv/bin
 CORE := $(wildcard src/core/*.cpp src/core/*.h)
 MODULES := $(sort $(shell find src/twbn -name "*.py"))
 
-.PHONY: FORCE help demo test lint bench reproduce docs clean
+.PHONY: FORCE help demo test lint bench bench-quality reproduce docs clean
 
 help:
 	@echo "make demo       learn from the built-in example"
 	@echo "make test       run the tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
+	@echo "make bench-quality  what annealing finds in ten seconds (an hour and a half)"
 	@echo "make reproduce  rerun what is in of the paper: scores, proofs, sampling"
 	@echo "make docs       check that every example in the documentation runs"
 	@echo "make clean      remove .venv and the build"
@@ -59,6 +60,9 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/bench_scores.py
 	$(BIN)/python benchmarks/bench_treewidth.py
 	$(BIN)/python benchmarks/bench_sampling.py
+
+bench-quality: .venv/built
+	$(BIN)/python benchmarks/bench_quality.py
 
 reproduce: .venv/built
 	$(BIN)/python experiments/published_scores.py

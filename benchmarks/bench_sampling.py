@@ -71,7 +71,7 @@ def print_growth_with_n() -> None:
     print(f"{'n':>7}{'k-trees/s':>12}{'ns per variable':>17}{'GiB before':>12}{'after':>8}")
     for n in (100, 1_000, 10_000):
         scores = random_scores(n)
-        twbn.learn(scores, treewidth=4, max_iterations=2)  # the hash is built once
+        twbn.learn(scores, treewidth=4, method="sample", max_iterations=2)  # the hash is built once
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         speed = rate(scores, "sample", 4)
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -141,3 +141,13 @@ def test_wdbc_is_within_a_percent_and_a_half() -> None:
     scores = compute_scores(read_table(shared_path("uci/binary/wdbc.csv")), max_parents=3)
     found = upper_bound(scores, treewidth=4, time_limit=60, good_enough=-6860.0)
     assert found.status == "good_enough"
+
+
+def test_variables_that_must_have_parents_have_a_bound_too() -> None:
+    rng = np.random.default_rng(2)
+    table = random_table(rng, 10, 100)
+    required = [(table.names[v], table.names[v + 1]) for v in range(9)]
+    scores = compute_scores(table, required=required, prune=False)
+    found = upper_bound(scores, treewidth=9, edges=True)
+    assert found.status == "complete"
+    assert found.value >= dp(scores, treewidth=9).score - 1e-7

@@ -261,3 +261,25 @@ def test_ctrl_c_while_scoring_keeps_the_complete_sizes(tmp_path: Path) -> None:
 def test_the_built_in_example_loads() -> None:
     table = datasets.load("wdbc")
     assert (table.n_rows, table.n_variables) == (569, 31)
+
+
+def test_treewidth_by_the_papers_program(tmp_path: Path) -> None:
+    path = tmp_path / "square.gr"
+    path.write_text("p tw 4 4\n1 2\n2 3\n3 4\n4 1\n")
+    done = twbn("treewidth", str(path), "--method", "milp", "--json")
+    found = json.loads(done.stdout)
+    assert (found["treewidth"], found["status"]) == (2, "optimal")
+    assert sorted(found["elimination_order"]) == [1, 2, 3, 4]
+    assert found["chordalisation"] in ([[1, 3]], [[2, 4]])
+    wrong = twbn("treewidth", str(path), "--method", "x")
+    assert (wrong.returncode, "got 'x'" in wrong.stderr) == (2, True)
+
+
+def test_a_bound_from_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("a,b,c\n" + "0,0,1\n1,1,0\n0,0,0\n1,1,1\n" * 9)
+    found = json.loads(twbn("bound", str(path), "-k", "1", "--json").stdout)
+    best = json.loads(twbn("learn", str(path), "-k", "1", "--method", "exact", "--json").stdout)
+    assert best["status"] == "optimal"
+    assert found["bound"] >= best["score"] - 1e-9
+    assert "no network of treewidth at most 1" in twbn("bound", str(path), "-k", "1").stdout

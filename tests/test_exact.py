@@ -92,7 +92,7 @@ def test_pruning_changes_nothing_but_the_time(n: int) -> None:
             full = dp(scores, treewidth=k, prune=False)
             assert pruned.score == pytest.approx(full.score, abs=1e-9)
             assert pruned.n_iterations <= full.n_iterations
-            sampled = learn(scores, treewidth=k, max_iterations=3000)
+            sampled = learn(scores, treewidth=k, method="sample", max_iterations=3000)
             assert sampled.score <= pruned.score + 1e-9
 
 
@@ -265,7 +265,7 @@ def test_every_network_within_the_bound_is_a_point_of_the_program() -> None:
     for k in (1, 2, 3):
         program = combined_program(scores, k)
         for seed in range(20):
-            network = learn(scores, treewidth=k, max_iterations=1, seed=seed)
+            network = learn(scores, treewidth=k, method="sample", max_iterations=1, seed=seed)
             order = network.decomposition.elimination_order()
             x = program.point(network.dag, order, scores)
             assert program.program.violation(x) == 0
@@ -393,3 +393,71 @@ def kill_children() -> None:
         time.sleep(0.02)
     for pid in found:
         os.kill(pid, signal.SIGKILL)
+
+
+# What proofs are not allowed to claim
+
+
+@pytest.mark.parametrize("method", ["dp", "milp", "milp-paper", "maxsat", "exact"])
+def test_nothing_is_optimal_where_sets_were_not_scored(method: str) -> None:
+    if method == "maxsat":
+        pytest.importorskip("pysat", reason="python-sat is not installed")
+    table = random_table(np.random.default_rng(4), 7, 200)
+    some = compute_scores(table, max_parents=3, budget=4)
+    assert some.info.status == "budget"
+    result = learn(some, treewidth=2, method=method, time_limit=3)
+    assert result.status != "optimal"
+    assert result.bound >= learn(table, treewidth=2, method="dp").score
+
+
+@pytest.mark.parametrize("scale", [1e-7, 1e5])
+def test_small_and_large_scores_are_proved_alike(scale: float) -> None:
+    scores = compute_scores(random_table(np.random.default_rng(4), 5, 60), score="aic")
+    sets = [{p: s * scale for s, p in scores.sets(v)} for v in range(5)]
+    scaled = ScoreTable.from_sets(scores.names, sets)
+    for k in (1, 2):
+        best = dp(scores, treewidth=k).score * scale
+        assert dp(scaled, treewidth=k).score == pytest.approx(best, rel=1e-9)
+        weak = learn(scaled, treewidth=k, method="tree")
+        for method in (milp, milp_paper):
+            result = method(scaled, treewidth=k, start=weak)
+            assert result.status == "optimal"
+            assert result.score == pytest.approx(best, rel=1e-6)
+
+
+def test_penalties_do_not_blunt_the_rounding_of_maxsat() -> None:
+    pytest.importorskip("pysat", reason="python-sat is not installed")
+    sets: list[dict[tuple[int, ...], float]] = [
+        {(): -1e12, (1,): -3.0, (2,): -2.5},
+        {(): -1.0, (0,): -0.5},
+        {(): -1.0},
+    ]
+    result = maxsat(ScoreTable.from_sets(["a", "b", "c"], sets), treewidth=1)
+    assert result.status == "optimal"
+    assert result.score == pytest.approx(-4.0)
+
+
+def test_memory_that_runs_out_is_called_that_with_any_number_of_workers() -> None:
+    scores = compute_scores(random_table(np.random.default_rng(3), 11, 300), score="loglik")
+    for limit in np.linspace(0.002, 0.02, 6):
+        result = dp(scores, treewidth=2, prune=False, n_jobs=2, memory_limit=float(limit))
+        assert result.status == "memory_limit"
+
+
+def test_a_solver_process_ends_with_the_process_that_started_it() -> None:
+    code = (
+        "import os, signal\n"
+        "from twbn.search.solver import SolverProcess\n"
+        "process = SolverProcess()\n"
+        "process.send({'program': None})\n"
+        "print(process._process.pid, flush=True)\n"
+        "process.send(('rows', *[__import__('numpy').ones(0)] * 5))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    pid = int(done.stdout)
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists():
+            return
+        time.sleep(0.1)
+    pytest.fail(f"process {pid} still runs")

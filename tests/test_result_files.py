@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TABLE = random_table(np.random.default_rng(31), 7, 120)
 SCORES = compute_scores(TABLE, ess=2)
-RESULT = learn(SCORES, treewidth=2, max_iterations=500)
+RESULT = learn(SCORES, treewidth=2, method="sample", max_iterations=500)
 
 
 def tampered(path: Path, **changes: Any) -> Path:

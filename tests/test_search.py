@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -23,13 +24,16 @@ from twbn import (
     TreeDecomposition,
     compute_scores,
     datasets,
-    learn,
     polish,
     treewidth,
 )
+from twbn import learn as learn_by
 from twbn.errors import DataError, MemoryLimitError, OptionError
 from twbn.search import VerificationError, result_document
 from twbn.search.tree import maximum_branching
+
+#: Where nothing else is said, sampling is what is tested here.
+learn = partial(learn_by, method="sample")
 
 TABLE = random_table(np.random.default_rng(77), 9, 200, max_states=3)
 SCORES = compute_scores(TABLE)
@@ -469,7 +473,28 @@ def test_learn_takes_data_and_keeps_the_time() -> None:
 
 
 def test_learn_refuses_an_unknown_method_and_gaps() -> None:
-    with pytest.raises(OptionError, match="unknown method 'hill'; expected one of anneal"):
+    with pytest.raises(OptionError, match="unknown method 'hill'; expected one of auto, anneal"):
         learn(SCORES, method="hill")
     with pytest.raises(DataError, match="scoring needs complete rows"):
         learn({"a": [0, 1, None], "b": [1, 0, 1]})
+
+
+# Choosing a method
+
+
+def test_auto_says_what_it_chose() -> None:
+    def choice(scores: LocalScores, **options: Any) -> SearchResult:
+        result = learn_by(scores, **{"treewidth": 2, "time_limit": 1.0, **options})
+        assert result.method == "auto"
+        return result
+
+    assert "dynamic programming, as 9 variables are few" in choice(SCORES).notes[-1]
+    assert choice(SCORES).status == "optimal"
+    assert "optimal tree" in choice(SCORES, treewidth=1).notes[-1]
+    assert "without a bound" in choice(LazyScores(TABLE)).notes[-1]
+    budget = choice(SCORES, time_limit=None, max_iterations=100)
+    assert "as the budget is in iterations" in budget.notes[-1]
+    many = compute_scores(random_table(np.random.default_rng(3), 30, 100), max_parents=2)
+    found = choice(many)
+    assert "annealing beside a bound, as 30 variables are too many" in found.notes[-1]
+    assert found.bound < many.upper_bound()

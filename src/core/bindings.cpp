@@ -408,6 +408,7 @@ NB_MODULE(_core, m) {
          std::uint64_t seed, std::int64_t n_proposals, double seconds, int n_jobs,
          nb::object on_progress) {
         twbn::Control control;
+        control.set_time_limit(seconds);
         const auto report = [&] {
           if (!on_progress.is_none()) on_progress(control.done.load());
         };

@@ -174,7 +174,7 @@ DpOutcome BoundedDp::run(int n_jobs, Control& control) {
   add_bags();
   for (int size = 0; size < n_ - k_; ++size) {
     const bool done = run_level(size, n_jobs, control);
-    if (n_bytes_ > max_bytes_) return DpOutcome::out_of_memory;
+    if (out_of_memory_ || n_bytes_ > max_bytes_) return DpOutcome::out_of_memory;
     if (!done) return DpOutcome::stopped;
     control.done.store(size + 1);
   }

@@ -103,6 +103,7 @@ class BoundedDp {
   std::uint32_t best_order_ = 0;
   std::int64_t n_states_ = 0;
   mutable std::atomic<std::int64_t> n_bytes_{0};
+  std::atomic<bool> out_of_memory_{false};
 };
 
 }  // namespace twbn

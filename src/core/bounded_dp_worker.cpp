@@ -208,7 +208,10 @@ void BoundedDp::Worker::forget(std::uint32_t bag, std::uint32_t below, const Sta
 
 void BoundedDp::Worker::count(const States& states) {
   dp_.n_bytes_ += static_cast<std::int64_t>(states.capacity() * sizeof(State)) + key_bytes;
-  if (dp_.n_bytes_ > dp_.max_bytes_) control_.stop = true;
+  if (dp_.n_bytes_ > dp_.max_bytes_) {
+    dp_.out_of_memory_ = true;
+    control_.stop = true;
+  }
 }
 
 }  // namespace twbn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from twbn.cli.options import AsJson, Out, Seed, TimeLimit
 from twbn.cli.shared import check_target, err, escape, out, print_json
 from twbn.errors import OptionError
 from twbn.graphs.dandelion import DandelionCode, count_ktrees, log10_ktrees, sample_ktree
+from twbn.graphs.decomposition import higher_neighbours
 from twbn.graphs.ktree import KTree
 from twbn.search.treewidth_milp import treewidth_by_program
 
@@ -56,6 +58,7 @@ def treewidth(
     if out_file is not None:
         twbn.write_td(result.decomposition, read.n_vertices, out_file)
     if as_json:
+        order = result.decomposition.elimination_order()
         print_json(
             {
                 "n_vertices": read.n_vertices,
@@ -64,9 +67,9 @@ def treewidth(
                 "upper": result.upper,
                 "treewidth": result.upper if result.is_exact else None,
                 "status": result.status,
-                "elimination_order": [
-                    v + 1 for v in result.decomposition.elimination_order()
-                ],  # as vertices are numbered in the file
+                # Vertices as they are numbered in the file; what elimination in this order adds.
+                "elimination_order": [v + 1 for v in order],
+                "chordalisation": _added_edges(read, order),
                 "seconds": result.seconds,
                 "out": None if out_file is None else str(out_file),
             }
@@ -83,6 +86,13 @@ def treewidth(
             out.print("--exact computes the width itself")
     if out_file is not None:
         out.print(f"tree decomposition of width {result.upper} written to {escape(str(out_file))}")
+
+
+def _added_edges(graph: twbn.Graph, order: Sequence[int]) -> list[list[int]]:
+    """Return the edges that make a graph chordal when it is eliminated in an order."""
+    later = higher_neighbours(graph, order)
+    edges = {tuple(sorted((u, v))) for u in order for v in later[u]} - set(graph.edges)
+    return [[u + 1, v + 1] for u, v in sorted(edges)]
 
 
 @ktree.command("sample")

@@ -55,7 +55,7 @@ Source = Annotated[Path, typer.Argument(help="Table, or scores (.jkl).", metavar
 def learn(
     source: Source,
     treewidth: Annotated[int, typer.Option("-k", "--treewidth", help="The bound.")] = 4,
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "sample",
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "auto",
     kind: Score = "bdeu",
     ess: Ess = 1.0,
     max_parents: MaxParents = 3,

@@ -12,7 +12,9 @@ from twbn.errors import OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.ktree import KTree
+from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.scores.score_table import ScoreTable
+from twbn.search.feasibility import a_network
 from twbn.search.ktree_dp import best_dag_inside
 from twbn.search.options import SearchOptions
 from twbn.search.result import TOLERANCE, SearchResult, TracePoint
@@ -99,7 +101,7 @@ class _Annealing:
         self._best = self._first = _first(scores, options)
         self._given = options.start is not None
         self._n_done = 0
-        self._interrupted = False
+        self._interrupted = self._out_of_time = False
         self._trace = [TracePoint(options.seconds, 0, self._best.score, self._bound)]
 
     def run(self) -> None:
@@ -123,7 +125,7 @@ class _Annealing:
                 seconds = left if last else min(share * time_left, left)
                 n_chains, each = options.n_jobs, -1
             else:
-                seconds = math.inf
+                seconds = options.time_left or math.inf
                 n_chains = 1 if len(shares) == 1 else CHAINS
                 each = (budget - self._n_done if last else int(share * budget)) // n_chains
             # Small problems are settled in a fraction of a round: some of these start afresh.
@@ -184,7 +186,10 @@ class _Annealing:
             self._trace.append(point)
         optimal = self._best.score >= self._bound - TOLERANCE * abs(self._bound)
         # A budget in proposals is used up, so that answers do not depend on who comes first.
-        return last or self._interrupted or (optimal and options.max_iterations is None)
+        over = options.time_limit is not None and (options.time_left or 0.0) <= 0.001
+        if over and options.max_iterations is not None:
+            self._out_of_time = not last
+        return last or over or self._interrupted or (optimal and options.max_iterations is None)
 
     def _polish(self) -> None:
         """Take the best network inside the decomposition of the one there is, if it is better."""
@@ -206,7 +211,8 @@ class _Annealing:
         proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), self._best.order)
         score = scores.total(dag)
         trace = [*self._trace[:-1], self._trace[-1]._replace(score=score)]  # summed in one order
-        status = "time_limit" if options.max_iterations is None else "iteration_limit"
+        by_time = options.max_iterations is None or self._out_of_time
+        status = "time_limit" if by_time else "iteration_limit"
         if score >= self._bound - TOLERANCE * abs(self._bound):
             status = "optimal"
         elif self._interrupted:
@@ -235,12 +241,28 @@ def _first(scores: LocalScores, options: SearchOptions) -> Chain:
     score = scores.total(empty)
     if score > -math.inf:
         return Chain(score, [[] for _ in range(options.n)], list(range(options.n)), 0)
+    required = _required(scores, options) if isinstance(scores, ScoreTable) else None
+    if required is not None:
+        return required
     try:
         found = sample(scores, treewidth=options.treewidth, max_iterations=1000, seed=options.seed)
     except OptionError as error:
         msg = f"{error}; or give a start"
         raise OptionError(msg) from None
     return _as_chain(found.score, found.dag, found.decomposition)
+
+
+def _required(table: ScoreTable, options: SearchOptions) -> Chain | None:
+    """Return a network with hardly more than the parents that are required, if it is narrow."""
+    families = a_network(table)
+    if len(families) < options.n:
+        return None
+    bounds = [table.set_offsets[t : t + 2] for t in np.sort(families)]
+    dag = Dag(tuple(tuple(table.parents[first:last].tolist()) for first, last in bounds))
+    width = exact_treewidth(dag.moral_graph(), time_limit=2.0)
+    if width.upper > options.k:
+        return None
+    return _as_chain(table.total(dag), dag, width.decomposition)
 
 
 def _as_chain(score: float, dag: Dag, proof: TreeDecomposition) -> Chain:

@@ -12,6 +12,7 @@ import numpy as np
 from twbn import _core
 from twbn.scores.compute import default_memory_limit, n_workers
 from twbn.scores.tabulate import tabulated
+from twbn.search.feasibility import a_network
 from twbn.search.options import check_budget
 from twbn.search.relaxation import Multipliers, Relaxation
 from twbn.search.result import TOLERANCE
@@ -165,7 +166,8 @@ class _BoundSearch:
         except _Stopped as reason:
             status = str(reason)
         except TimeoutError:
-            status = "time_limit"
+            told = self._stop is not None and self._stop.is_set()
+            status = "interrupted" if told else "time_limit"
         except KeyboardInterrupt:
             status = "interrupted"
         except SolverDiedError as error:
@@ -268,12 +270,11 @@ class _BoundSearch:
         return n_cuts
 
     def _first_families(self) -> NDArray[np.int64]:
-        """Return the best families of every variable, and the one without parents."""
+        """Return the best families of every variable, and those of one network."""
         first, last = self._table.variable_offsets[:-1], self._table.variable_offsets[1:]
         best = [np.arange(a, min(a + 10, b)) for a, b in zip(first, last, strict=True)]
-        empty = np.flatnonzero(np.diff(self._table.set_offsets) == 0)
-        # Without these a variable may have no family outside some cluster, and no solution exists.
-        return np.concatenate([*best, empty])
+        # The families of one network, or some cluster may have no family without parents in it.
+        return np.concatenate([*best, a_network(self._table)])
 
     def _worthwhile(self, values: NDArray[np.float64], relaxation: Relaxation) -> NDArray[np.int64]:
         """Return the best families that the program lacks, some for each variable.

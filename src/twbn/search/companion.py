@@ -6,7 +6,7 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from twbn.scores.tabulate import tabulated
+from twbn.scores.score_table import ScoreTable
 from twbn.search.bound import upper_bound
 from twbn.search.result import TOLERANCE, TracePoint
 
@@ -31,20 +31,23 @@ def beside_bound(
     """Run a search while a bound is computed in a thread; return the result with that bound.
 
     The bound ends with the search. Its work is done in the core and in a process of its own, so the
-    two share the machine, not the interpreter.
+    two share the machine, not the interpreter. It needs a table: for lazy scores there is none.
     """
+    if not isinstance(scores, ScoreTable):
+        return search()
     found: list[Bound] = []
-    failures: list[BaseException] = []
+    failures: list[Exception] = []
     stop = threading.Event()
 
     def compute() -> None:
         try:
-            table = tabulated(scores)
             found.append(
-                upper_bound(table, treewidth=treewidth, time_limit=time_limit, seed=seed, stop=stop)
+                upper_bound(
+                    scores, treewidth=treewidth, time_limit=time_limit, seed=seed, stop=stop
+                )
             )
-        except BaseException as error:
-            failures.append(error)
+        except Exception as error:
+            failures.append(error)  # told in the notes: the search stands without a bound
 
     thread = threading.Thread(target=compute, daemon=True)
     thread.start()
@@ -54,7 +57,8 @@ def beside_bound(
         stop.set()
         thread.join()
     if failures:
-        raise failures[0]
+        note = f"no bound was computed: {failures[0]}"
+        return replace(result, scores=scores, notes=(*result.notes, note))
     return with_bound(result, scores, found[0])
 
 

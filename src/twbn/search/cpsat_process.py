@@ -15,7 +15,12 @@ from twbn.search.process import end_with_parent, receive_job, send
 
 __all__ = ["main"]
 
-STATUSES = {"OPTIMAL": "optimal", "INFEASIBLE": "infeasible", "FEASIBLE": "time_limit"}
+STATUSES = {
+    "OPTIMAL": "optimal",
+    "INFEASIBLE": "infeasible",
+    "FEASIBLE": "time_limit",
+    "UNKNOWN": "time_limit",
+}
 
 
 def main() -> None:
@@ -60,7 +65,7 @@ def main() -> None:
         solver.parameters.max_number_of_conflicts = int(job["max_nodes"])
     status = solver.solve(model, _listener(cp_model, columns, events, step, slack))
     name = STATUSES.get(solver.status_name(status), "failed")
-    found = name in {"optimal", "time_limit"}
+    found = solver.status_name(status) in {"OPTIMAL", "FEASIBLE"}
     x = np.array([solver.value(c) for c in columns], dtype=np.float64) if found else None
     if name != "optimal" and job["max_nodes"] is not None:
         name = "iteration_limit" if name == "time_limit" else name

@@ -83,7 +83,7 @@ def dp(
     )  # fmt: skip
     _refuse_too_many(options.n, memory_limit)
     table = tabulated(scores)
-    best = _start(table, options)
+    best = _start(table, options, unlimited)
     trace = [TracePoint(options.seconds, 0, best.score, best.bound)]
 
     def result(
@@ -106,7 +106,8 @@ def dp(
     if not tables.complete():
         return result(best.dag, best.decomposition, "time_limit", best.bound)
     dag, bound = _optimum(tables, table)
-    width = exact_treewidth(dag.moral_graph(), time_limit=TREEWIDTH_SECONDS)
+    left = TREEWIDTH_SECONDS if unlimited else min(TREEWIDTH_SECONDS, options.time_left or 0.001)
+    width = exact_treewidth(dag.moral_graph(), time_limit=left)
     if width.upper <= options.k or options.k == options.n - 1:
         return result(dag, width.decomposition, "optimal", bound)
 
@@ -135,11 +136,13 @@ def dp(
     return result(dag, proof, "optimal", table.total(dag), n_states)
 
 
-def _start(table: ScoreTable, options: SearchOptions) -> SearchResult:
+def _start(table: ScoreTable, options: SearchOptions, unlimited: bool) -> SearchResult:
     """Return a network to beat, the given one or better."""
+    left = options.time_left
     return anneal(
         table, treewidth=options.treewidth, max_iterations=START_ITERATIONS, seed=options.seed,
         n_jobs=options.n_jobs, start=None if options.start is None else options.start[0],
+        time_limit=None if unlimited or left is None else max(left / 2, 0.001),
     )  # fmt: skip
 
 

@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from twbn.errors import GraphError, MemoryLimitError, OptionError
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import treewidth as exact_treewidth
@@ -20,7 +22,6 @@ from twbn.search.solver import require_solver, solve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from twbn.graphs.dag import Dag
@@ -34,6 +35,8 @@ __all__ = ["CUTS", "milp", "milp_paper"]
 MAX_ROWS = 5_000_000
 #: Proposals of annealing for the network that the solver starts from.
 START_ITERATIONS = 400_000
+#: Share of the score that a solver's tolerances, of columns and of the objective, may hide.
+SOLVER_TOLERANCE = 1e-7
 #: Share of the time limit, and seconds at most, for cuts on the relaxation before the solver.
 CUT_SHARE, CUT_SECONDS = 0.2, 20.0
 #: When cuts are separated: on the relaxation before the solver starts, or also in its tree.
@@ -59,7 +62,7 @@ def milp_paper(
 
     Notes
     -----
-    The solver works in a process of its own. Its tolerance is 1e-6 in the score.
+    The solver works in a process of its own. Its tolerances may hide 1e-7 of the score.
     """
     options = SearchOptions.check(
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
@@ -120,10 +123,11 @@ def milp(
     seconds = CUT_SECONDS
     if time_limit is not None:
         seconds = min(CUT_SECONDS, CUT_SHARE * (options.time_left or 0.0))
-    # A budget in nodes has to give the same cuts every time, so they take the time they need.
+    # A budget in nodes alone has to give the same cuts every time: they take the time they need.
+    free = max_iterations is not None and time_limit is None
     relaxed = upper_bound(
         table, treewidth=options.treewidth, seed=options.seed, n_jobs=options.n_jobs, edges=True,
-        time_limit=None if max_iterations is not None else max(seconds, 0.1),
+        time_limit=None if free else max(seconds, 0.1),
         good_enough=run.best.score,
     )  # fmt: skip
     if relaxed.status == "interrupted":
@@ -171,6 +175,7 @@ class _Run:
         self.best = anneal(
             table, treewidth=options.treewidth, max_iterations=START_ITERATIONS, seed=options.seed,
             start=None if options.start is None else options.start[0],
+            time_limit=None if unlimited else max((options.time_left or 0.0) / 2, 0.001),
         )  # fmt: skip
         self._bound = self.best.bound
         self._notes = options.notes
@@ -188,9 +193,10 @@ class _Run:
             return self.finish("optimal", self.best.score, 0)
         if self.best.status == "interrupted":
             return self.finish("interrupted", self._bound, 0)
-        program = build()
+        program, factor = self._narrowed(build())
 
         def listen(x: NDArray[np.float64] | None, bound: float) -> None:
+            bound /= factor
             if x is not None:
                 self._take(program, x)
             # Bounds arrive by the clock: no place for them where answers must be the same again.
@@ -219,17 +225,42 @@ class _Run:
         )
         if solution.x is not None:
             self._take(program, solution.x)
-        status = solution.status
-        if status in {"failed", "infeasible"}:
+        if solution.status == "refused":
+            msg = f"solver {solver!r} refuses: {solution.detail}"
+            raise OptionError(msg)
+        bound = solution.bound / factor
+        if solution.status in {"failed", "infeasible"}:
             self._notes = (*self._notes, f"solver: {solution.detail}")
-            status = "interrupted"
-        return self.finish(status, solution.bound, solution.n_nodes)
+            return self.finish("interrupted", math.inf, solution.n_nodes)
+        return self.finish(solution.status, bound, solution.n_nodes)
+
+    def _narrowed(self, program: StructureProgram) -> tuple[StructureProgram, float]:
+        """Return the program without hopeless sets, with scores in a range that solvers like.
+
+        A set that loses more, against the best of its variable, than the best network known does in
+        all is in no better network. Scores of less than one in all are scaled up by the factor
+        returned, as solvers know absolute tolerances only.
+        """
+        table = self._table
+        best = table.best()
+        losses = np.repeat(best, np.diff(table.variable_offsets)) - table.scores
+        spare = float(best.sum()) - self.best.score
+        hopeless = losses > spare + 1e-6 * max(abs(spare), 1.0)
+        upper, objective = program.program.upper.copy(), program.program.objective.copy()
+        upper[program.pi[hopeless]] = 0.0
+        objective[program.pi[hopeless]] = 0.0
+        factor = 1.0 / max(spare, 1e-300) if 0.0 < spare < 1.0 else 1.0
+        narrowed = replace(program.program, upper=upper, objective=objective * factor)
+        return replace(program, program=narrowed), factor
 
     def finish(self, status: str, bound: float, n_nodes: int) -> SearchResult:
         options, best = self._options, self.best
         bound = max(min(bound, self._bound), best.score)
-        if status == "optimal" or bound - best.score <= TOLERANCE * abs(best.score):
-            status, bound = "optimal", best.score  # to within the solver's tolerance of 1e-6
+        if bound - best.score <= SOLVER_TOLERANCE * max(abs(best.score), 1e-300):
+            status, bound = "optimal", best.score
+        elif status == "optimal":  # what the solver proved is not what it gave, or we could not use
+            status = "iteration_limit"
+            self._notes = (*self._notes, "the solver's own optimum could not be verified")
         self._trace.append(TracePoint(options.seconds, n_nodes, best.score, bound))
         return SearchResult(
             self._scores, best.dag, best.decomposition, options.treewidth, self._method, status,

@@ -13,9 +13,11 @@ from twbn.graphs.treewidth import lower_bound
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from twbn.scores.score_table import ScoreTable
 
-__all__ = ["conflict"]
+__all__ = ["a_network", "conflict"]
 
 
 def conflict(table: ScoreTable, treewidth: int) -> str | None:
@@ -55,6 +57,33 @@ def conflict(table: ScoreTable, treewidth: int) -> str | None:
             f"the bound is {treewidth}"
         )
     return None
+
+
+def a_network(table: ScoreTable) -> NDArray[np.int64]:
+    """Return the families, by position, of an acyclic network with small parent sets.
+
+    Whatever its treewidth; fewer families than variables when there is none.
+    """
+    left = set(range(table.n_variables))
+    empty = np.flatnonzero(np.diff(table.set_offsets) == 0)
+    if len(empty) == table.n_variables:
+        return empty
+    chosen: list[int] = []
+    while True:
+        done = set()
+        for v in left:
+            first = int(table.variable_offsets[v])
+            usable = [
+                (len(parents), first + t)
+                for t, (_, parents) in enumerate(table.sets(v))
+                if not left.intersection(parents)
+            ]
+            if usable:
+                chosen.append(min(usable)[1])
+                done.add(v)
+        if not done:
+            return np.array(chosen, dtype=np.int64)
+        left -= done
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -57,10 +57,10 @@ def write_program(program: Program, path: str) -> None:
 def main() -> None:
     """Do the job on standard input."""
     job, events = receive_job()
+    end_with_parent()
     if job["program"] is None:
         relax(events)
     else:
-        end_with_parent()
         solve(job, events)
 
 

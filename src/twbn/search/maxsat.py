@@ -13,7 +13,7 @@ from twbn.graphs.decomposition import TreeDecomposition
 from twbn.scores.tabulate import tabulated
 from twbn.search.anneal import anneal
 from twbn.search.options import SearchOptions
-from twbn.search.result import TOLERANCE, SearchResult, TracePoint
+from twbn.search.result import SearchResult, TracePoint
 from twbn.search.solver import require_package, run_job
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ __all__ = ["maxsat"]
 
 #: Proposals of annealing for the network that is returned when the proof does not come in time.
 START_ITERATIONS = 400_000
+#: Share of the score that the last rounding may hide.
+ROUNDING = 1e-7
 
 
 def maxsat(
@@ -61,11 +63,15 @@ def maxsat(
     known = anneal(
         table, treewidth=options.treewidth, max_iterations=START_ITERATIONS, seed=options.seed,
         start=None if options.start is None else options.start[0],
+        time_limit=None if unlimited else max((options.time_left or 0.0) / 2, 0.001),
     )  # fmt: skip
     if known.status == "interrupted":
         return replace(known, scores=scores, method="maxsat", seconds=options.seconds)
     best = table.best()
     losses = np.repeat(best, np.diff(table.variable_offsets)) - table.scores
+    # A set that loses more than the network known does in all is in no better network.
+    spare = float(best.sum()) - known.score
+    losses[losses > spare + 1e-6 * max(abs(spare), 1.0)] = np.inf
     trace = [TracePoint(options.seconds, 0, known.score, known.bound)]
     found = known
 
@@ -93,11 +99,11 @@ def maxsat(
         found = _better(found, solution.x, table)
     status, notes = solution.status, options.notes
     bound = max(min(solution.bound, known.bound), found.score)
-    if status == "optimal" or bound - found.score <= TOLERANCE * abs(found.score):
-        if bound > found.score:
-            left = bound - found.score
-            notes = (*notes, f"proved to within {left:.2g}, as scores were rounded")
+    if bound - found.score <= ROUNDING * abs(found.score):
         status, bound = "optimal", found.score
+    elif status == "optimal":
+        status = "iteration_limit"
+        notes = (*notes, "the finest rounding of the scores leaves this gap")
     if status in {"failed", "infeasible"}:
         status, notes = "interrupted", (*notes, f"solver: {solution.detail}")
     trace.append(TracePoint(options.seconds, solution.n_nodes, found.score, bound))

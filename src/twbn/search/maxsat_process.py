@@ -39,7 +39,8 @@ def main() -> None:
     job, events = receive_job()
     end_with_parent()
     bound, x, n_cores = np.inf, None, 0
-    largest = max(float(job["losses"].max(initial=0.0)), 1e-6)
+    possible = job["losses"][np.isfinite(job["losses"])]
+    largest = max(float(possible.max(initial=0.0)), 1e-300)
     for share in STEPS:
         step = largest * share
         slack = step * (job["n"] / 2 + 1)  # half a step for each set that is chosen
@@ -64,7 +65,8 @@ def _solve(
     """Return the best network for losses in whole steps (None if there is none), cost and cores."""
     from pysat.examples.rc2 import RC2Stratified
 
-    formula, sets, before = _encode(job, np.rint(job["losses"] / step).astype(np.int64))
+    losses = np.where(np.isfinite(job["losses"]), job["losses"], -step)  # -1: not to be chosen
+    formula, sets, before = _encode(job, np.rint(losses / step).astype(np.int64))
 
     class Solver(RC2Stratified):  # type: ignore[misc]
         def process_core(self) -> None:
@@ -116,6 +118,9 @@ def _encode(
     for child, own in enumerate(_own_sets(job)):
         formula.append([sets[t] for t in own])
         for t in own:
+            if losses[t] < 0:
+                formula.append([-sets[t]])
+                continue
             parents = job["parents"][job["set_offsets"][t] : job["set_offsets"][t + 1]].tolist()
             for p in parents:
                 formula.append([-sets[t], ordered("network", p, child)])

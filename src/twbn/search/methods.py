@@ -9,6 +9,7 @@ from twbn.errors import OptionError
 from twbn.scores.compute import compute_scores
 from twbn.scores.protocol import LocalScores
 from twbn.search.anneal import anneal
+from twbn.search.auto import auto
 from twbn.search.dynamic import dp
 from twbn.search.exact import exact
 from twbn.search.exact_milp import milp, milp_paper
@@ -49,6 +50,7 @@ class Method(Protocol):
 
 #: Every search by its name.
 METHODS: Mapping[str, Method] = {
+    "auto": auto,
     "anneal": anneal,
     "exact": exact,
     "dp": dp,
@@ -65,7 +67,7 @@ def learn(
     source: Any,
     *,
     treewidth: int = 4,
-    method: str = "sample",
+    method: str = "auto",
     score: ScoreOption = "bdeu",
     ess: float = 1.0,
     max_parents: int | Mapping[str, int] | None = 3,
@@ -87,7 +89,8 @@ def learn(
     treewidth
         The bound. At or above the number of variables less one it does not bind.
     method
-        A name in `METHODS`: ``"anneal"`` (local search; the best networks by far),
+        A name in `METHODS`: ``"auto"`` (a proof for few variables, annealing beside a bound for
+        more; the notes of the result say which), ``"anneal"`` (local search),
         ``"sample"`` (k-trees and orders at random, Version 2 of the paper), ``"sample-exact"``
         (k-trees at random, each searched exactly, Version 1), ``"tree"`` (treewidth one, optimal),
         ``"exact"`` (the optimum with a proof, by what fits), ``"dp"`` (by dynamic programming, for

@@ -12,6 +12,7 @@ import pickle
 import struct
 import sys
 import threading
+import time
 from typing import Any, BinaryIO
 
 __all__ = ["end_with_parent", "receive_job", "send"]
@@ -35,9 +36,11 @@ def send(events: BinaryIO, event: tuple[Any, ...]) -> None:
 
 def end_with_parent() -> None:
     """See to it that this process ends when the one that gave the job does, however that is."""
+    parent = os.getppid()
 
-    def wait() -> None:
-        os.read(0, 1)  # not through sys.stdin, whose lock would be held at exit
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.2)
         os._exit(1)
 
-    threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()

@@ -240,6 +240,7 @@ class Relaxation:
         self._dense_rows = place[self._dense_rows].tolist() if self._dense_rows else []
         self._arc_row = np.where(self._arc_row >= 0, place[self._arc_row], -1)
         self._members, self._age = self._members[~idle], self._age[~idle]
+        self._duals = self._duals[left]
         self._n_rows = int(left.sum())
 
     def solve(

@@ -113,6 +113,13 @@ class SearchResult:
         if not score <= self.bound + TOLERANCE * abs(score):
             msg = f"the score {score} exceeds the bound {self.bound}"
             raise VerificationError(msg)
+        if scores.info.status not in {"complete", "lazy"}:
+            # Sets that were never scored may be better: no proof covers them.
+            object.__setattr__(self, "bound", max(self.bound, scores.upper_bound()))
+            if self.status == "optimal" and self.bound > score + TOLERANCE * abs(score):
+                object.__setattr__(self, "status", "iteration_limit")
+                note = "the best among the parent sets that were scored; others may be better"
+                object.__setattr__(self, "notes", (*self.notes, note))
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "bound", max(self.bound, score))
         object.__setattr__(self, "score_name", scores.info.score)

@@ -50,7 +50,7 @@ class Solution:
 
     x: NDArray[np.float64] | None
     bound: float
-    status: str  # optimal, infeasible, time_limit, iteration_limit, interrupted, failed
+    status: str  # optimal, infeasible, time_limit, iteration_limit, interrupted, failed, refused
     detail: str = ""
     n_nodes: int = 0
 
@@ -130,7 +130,7 @@ def run_job(
         while True:
             event = process.receive(deadline)
             if event[0] == "error":
-                detail = event[1]
+                status, detail = "refused", event[1]
                 break
             bound = min(bound, event[-1])
             if event[0] == "incumbent":
@@ -171,7 +171,11 @@ class SolverProcess:
             start_new_session=True,  # Ctrl-C is for us; we end the child ourselves
         )
         assert self._process.stdout is not None
-        self._events, self._reader = _listen(self._process.stdout)
+        try:
+            self._events, self._reader = _listen(self._process.stdout)
+        except BaseException:
+            self._process.kill()
+            raise
 
     def send(self, content: object) -> None:
         """Send one thing."""
