@@ -357,7 +357,7 @@ def test_ctrl_c_at_any_moment_gives_a_verified_network_and_leaves_no_process(
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        time.sleep(float(rng.uniform(0.3, 3.0)))
+        time.sleep(float(rng.uniform(0.7, 3.0)))  # Python itself has started by then
         solvers = children(process.pid)
         pressed = time.monotonic()
         process.send_signal(signal.SIGINT)

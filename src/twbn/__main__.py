@@ -13,6 +13,8 @@ def main() -> None:
         if error.name not in {"typer", "rich"}:
             raise
         sys.exit(f"the command line needs {error.name}: pip install 'twbn[cli]'")
+    except KeyboardInterrupt:
+        sys.exit("error: interrupted")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -46,10 +46,9 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code: 0 done, 1 not possible, 2 wrong usage."""
     warnings.showwarning = lambda message, *_, **__: err.print(f"note: {escape(str(message))}")
     try:
-        code = app(list(arguments), standalone_mode=False)
+        code = int(app(list(arguments), standalone_mode=False) or 0)
     except (typer.Exit, SystemExit) as stop:
         code = int(getattr(stop, "exit_code", getattr(stop, "code", 0)) or 0)
-        return complain("interrupted", 1) if code == 130 else code  # Ctrl-C, as typer sees it
     except OptionError as error:
         return complain(str(error), 2)
     except TwbnError as error:
@@ -66,4 +65,4 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(error, "format_message"):  # click's own: unknown option, missing argument
             return complain(error.format_message(), 2)
         raise
-    return int(code or 0)
+    return complain("interrupted", 1) if code == 130 else code  # Ctrl-C, as typer sees it
