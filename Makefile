@@ -11,7 +11,7 @@ help:
 	@echo "make test       run the tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
-	@echo "make bench-quality  what annealing finds in ten seconds (an hour and a half)"
+	@echo "make bench-quality  what annealing finds in ten seconds (about an hour)"
 	@echo "make reproduce  rerun what is in of the paper: scores, proofs, sampling"
 	@echo "make docs       check that every example in the documentation runs"
 	@echo "make clean      remove .venv and the build"

@@ -79,11 +79,6 @@ AnnealChain::AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs, int k,
 
 void AnnealChain::load(const ParentLists& parents, std::span<const std::int32_t> order) {
   score_ = 0;
-  // Twice: an arc may have to wait until another, against it, is gone.
-  for (std::int32_t v = 0; v < n_; ++v) {
-    moral_.remove_family(v, dag_.parents(v));
-    dag_.set_parents(v, {});
-  }
   for (std::int32_t v = 0; v < n_; ++v) {
     dag_.set_parents(v, parents[at(v)]);
     moral_.add_family(v, parents[at(v)]);
@@ -91,11 +86,7 @@ void AnnealChain::load(const ParentLists& parents, std::span<const std::int32_t>
     score_ += local_[at(v)];
   }
   forest_.build(order);
-  for (const std::int32_t v : changed_) is_changed_[at(v)] = 0;
-  changed_.clear();
 }
-
-void AnnealChain::return_to_best() { load(best_parents_, EliminationForest::order_of(best_forest_)); }
 
 ProvedNetwork AnnealChain::best() const {
   return {best_score_, best_parents_, EliminationForest::order_of(best_forest_)};
@@ -116,7 +107,6 @@ void AnnealChain::run(const Cooling& cooling, Control& control) {
     std::int64_t n = proposals_between_looks;
     if (cooling.n_proposals >= 0) n = std::min(n, cooling.n_proposals - done);
     for (std::int64_t i = 0; i < n; ++i) propose();
-    n_proposals_ += n;
     control.done.fetch_add(n, std::memory_order_relaxed);
   }
 }

@@ -56,12 +56,8 @@ class AnnealChain {
 
   /// Cool down once. Stops early when `control` expires.
   void run(const Cooling& cooling, Control& control);
-  /// Go on from the best network found.
-  void return_to_best();
   /// The best network of the chain so far.
   ProvedNetwork best() const;
-  double best_score() const { return best_score_; }
-  std::int64_t n_proposals() const { return n_proposals_; }
   std::int64_t n_accepted() const { return n_accepted_; }
 
  private:
@@ -96,7 +92,6 @@ class AnnealChain {
   std::vector<double> local_;
   double score_ = 0;
   double temperature_ = 1;
-  std::int64_t n_proposals_ = 0;
   std::int64_t n_accepted_ = 0;
   std::int64_t n_since_tightened_ = 0;
   // The best network, brought up to date only where it changed.

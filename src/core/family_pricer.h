@@ -33,7 +33,6 @@ class FamilyPricer {
   /// The value of every family: its score, plus rewards, less charges. O(families · clusters of
   /// its child).
   std::vector<double> values(const Multipliers& multipliers, int n_jobs, Control& control) const;
-  const ScoreIndex& index() const { return index_; }
 
  private:
   const ScoreIndex& index_;

@@ -188,7 +188,7 @@ class _Annealing:
         # A budget in proposals is used up, so that answers do not depend on who comes first.
         over = options.time_limit is not None and (options.time_left or 0.0) <= 0.001
         if over and options.max_iterations is not None:
-            self._out_of_time = not last
+            self._out_of_time = self._n_done < options.max_iterations - CHAINS
         return last or over or self._interrupted or (optimal and options.max_iterations is None)
 
     def _polish(self) -> None:

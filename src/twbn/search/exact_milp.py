@@ -138,7 +138,9 @@ def milp(
     found = relaxed.multipliers
     clusters, dense = list(found.clusters), list(found.dense_sets)
     return run.solve(
-        lambda: strengthened_program(table, options.k, clusters, dense), solver, cuts == "tree"
+        lambda: strengthened_program(table, options.k, clusters, dense).without(run.hopeless()),
+        solver,
+        cuts == "tree",
     )
 
 
@@ -193,7 +195,7 @@ class _Run:
             return self.finish("optimal", self.best.score, 0)
         if self.best.status == "interrupted":
             return self.finish("interrupted", self._bound, 0)
-        program, factor = self._narrowed(build())
+        program, factor = self._scaled(build())
 
         def listen(x: NDArray[np.float64] | None, bound: float) -> None:
             bound /= factor
@@ -234,24 +236,28 @@ class _Run:
             return self.finish("interrupted", math.inf, solution.n_nodes)
         return self.finish(solution.status, bound, solution.n_nodes)
 
-    def _narrowed(self, program: StructureProgram) -> tuple[StructureProgram, float]:
-        """Return the program without hopeless sets, with scores in a range that solvers like.
+    def hopeless(self) -> NDArray[np.bool_]:
+        """Say of every parent set whether it is in no network better than the best known.
 
-        A set that loses more, against the best of its variable, than the best network known does in
-        all is in no better network. Scores of less than one in all are scaled up by the factor
-        returned, as solvers know absolute tolerances only.
+        Such a set loses more, against the best of its variable, than that network does in all.
         """
-        table = self._table
-        best = table.best()
-        losses = np.repeat(best, np.diff(table.variable_offsets)) - table.scores
-        spare = float(best.sum()) - self.best.score
-        hopeless = losses > spare + 1e-6 * max(abs(spare), 1.0)
-        upper, objective = program.program.upper.copy(), program.program.objective.copy()
-        upper[program.pi[hopeless]] = 0.0
-        objective[program.pi[hopeless]] = 0.0
-        factor = 1.0 / max(spare, 1e-300) if 0.0 < spare < 1.0 else 1.0
-        narrowed = replace(program.program, upper=upper, objective=objective * factor)
-        return replace(program, program=narrowed), factor
+        best = self._table.best()
+        losses = np.repeat(best, np.diff(self._table.variable_offsets)) - self._table.scores
+        return losses > self._spare + 1e-6 * max(abs(self._spare), 1.0)
+
+    @property
+    def _spare(self) -> float:
+        """How much a better network may lose against the best sets of all variables."""
+        return float(self._table.best().sum()) - self.best.score
+
+    def _scaled(self, program: StructureProgram) -> tuple[StructureProgram, float]:
+        """Return the program with small scores scaled up, and the factor.
+
+        Solvers know absolute tolerances only.
+        """
+        factor = 1.0 / self._spare if 0.0 < self._spare < 1.0 else 1.0
+        objective = program.program.objective * factor
+        return replace(program, program=replace(program.program, objective=objective)), factor
 
     def finish(self, status: str, bound: float, n_nodes: int) -> SearchResult:
         options, best = self._options, self.best

@@ -6,7 +6,7 @@ programs (treewidth: ``(1)``, structure: ``(2)``), lettered in the order of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,12 @@ class StructureProgram:
             low, high = table.set_offsets[t : t + 2]
             chosen.append(tuple(table.parents[low:high].tolist()))
         return Dag(tuple(chosen))
+
+    def without(self, sets: NDArray[np.bool_]) -> StructureProgram:
+        """Return the program with some parent sets, marked by position, fixed at zero."""
+        upper, objective = self.program.upper.copy(), self.program.objective.copy()
+        upper[self.pi[sets]] = objective[self.pi[sets]] = 0.0
+        return replace(self, program=replace(self.program, upper=upper, objective=objective))
 
     def point(self, dag: Dag, order: Sequence[int], table: ScoreTable) -> NDArray[np.float64]:
         """Return the solution that a network and an elimination order of it stand for."""

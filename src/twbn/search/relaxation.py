@@ -262,18 +262,9 @@ class Relaxation:
         """Number of rows."""
         return self._n_rows
 
-    @property
-    def n_families(self) -> int:
-        """Number of families that are columns."""
-        return len(self._families)
-
     def lacks(self, first: int, last: int) -> NDArray[np.bool_]:
         """Say for a range of the table's families whether they are not in the program."""
         return ~self._has[first:last]
-
-    def objective(self) -> float:
-        """Return the value of the solution."""
-        return float(self._table.scores[self._families] @ self.x[self._column])
 
     def prices(self) -> NDArray[np.float64]:
         """Return the price of every variable's convexity row."""
