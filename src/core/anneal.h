@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "moral_multigraph.h"
 #include "random.h"
 #include "score_lookup.h"
+#include "window.h"
 
 namespace twbn {
 
@@ -54,7 +56,7 @@ class AnnealChain {
   AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs, int k, const ProvedNetwork& start,
               std::uint64_t seed, std::uint64_t stream);
 
-  /// Cool down once. Stops early when `control` expires.
+  /// Cool down once, then re-optimise windows. Stops early when `control` expires.
   void run(const Cooling& cooling, Control& control);
   /// The best network of the chain so far.
   ProvedNetwork best() const;
@@ -63,6 +65,8 @@ class AnnealChain {
  private:
   using Set = std::vector<std::int32_t>;
 
+  void add_family(std::int32_t v, std::span<const std::int32_t> set, double score);
+  void restore_best();
   void load(const ParentLists& parents, std::span<const std::int32_t> order);
   void propose();
   void propose_toggle(std::int32_t child);
@@ -77,7 +81,19 @@ class AnnealChain {
   void change(std::int32_t child, const Set& set, double score);
   bool try_change(std::int32_t child, const Set& set, double score, bool& too_wide);
   bool change_with_loss(std::int32_t child, const Set& set, double score);
+  /// If it is cyclic, together with other parents for the child's children.
+  bool change_with_displaced(std::int32_t child, const Set& set, double score);
+  bool find_displaced(std::int32_t child, double gain);
+  /// Bring windows of the best network to their optimum, one after the other, until a pass over
+  /// the network brings nothing.
+  void improve_windows(Control& control);
+  bool improve_window(std::size_t first, std::size_t size);
+  void draw_order();
+  /// Give several vertices other parents, which are acyclic together; again to take it back.
+  void exchange_families();
+  bool admit_families();
   bool admit(std::int32_t child, const Set& set);
+  void collect_pairs(std::int32_t child, std::span<const std::int32_t> set);
   void accept(std::int32_t child, double score);
   void note_best();
 
@@ -101,6 +117,18 @@ class AnnealChain {
   std::vector<std::int32_t> changed_;
   std::vector<char> is_changed_;
   // Scratch.
+  struct Family {
+    std::int32_t vertex;
+    double score;
+    Set parents;  // the ones to have; after `exchange_families` the ones it had
+  };
+  std::vector<Family> families_;
+  std::size_t n_families_ = 0;
+  std::vector<Set> next_;
+  Set between_;
+  std::vector<char> is_between_;
+  std::optional<WindowSearch> windows_;
+  std::vector<std::int32_t> order_, roots_, stack_, place_;
   Set set_, other_, old_, old_other_, subset_, rest_, lost_;
   std::vector<EliminationForest::Pair> pairs_;
 };

@@ -55,6 +55,21 @@ bool DynamicDag::collect_ancestors(std::int32_t child, std::span<const std::int3
   return true;
 }
 
+void DynamicDag::ancestors_after(std::int32_t v, std::span<const std::int32_t> vertices,
+                                 std::vector<std::int32_t>& found) {
+  found.clear();
+  const auto meet = [&](std::int32_t u) {
+    if (place(u) <= place(v) || seen_[static_cast<std::size_t>(u)]) return;
+    seen_[static_cast<std::size_t>(u)] = 1;
+    found.push_back(u);
+  };
+  for (const std::int32_t u : vertices) meet(u);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const std::int32_t parent : parents(found[i])) meet(parent);
+  }
+  for (const std::int32_t u : found) seen_[static_cast<std::size_t>(u)] = 0;
+}
+
 // Move those that have to come before the child, and those that come after it already, into the
 // places that they hold together.
 void DynamicDag::reorder(std::int32_t child) {

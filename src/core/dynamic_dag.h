@@ -23,6 +23,11 @@ class DynamicDag {
   }
   /// Give `child` other parents; false, and no change, when that would close a cycle.
   bool set_parents(std::int32_t child, std::span<const std::int32_t> parents);
+  /// Is `a` before `b` in the topological order?
+  bool before(std::int32_t a, std::int32_t b) const { return place(a) < place(b); }
+  /// `vertices` and their ancestors, as far as they come after `v` in the order.
+  void ancestors_after(std::int32_t v, std::span<const std::int32_t> vertices,
+                       std::vector<std::int32_t>& found);
 
  private:
   struct Child {

@@ -35,7 +35,7 @@ COLDEST, COLDEST_SHARE = 0.2, 0.0005
 FIRST_SHARE = 0.2
 #: Rounds after it, each from the best network known, reheated to a share drawn from this range.
 REHEATS = 24
-REHEATED = (0.03, 0.4)
+REHEATED = (0.01, 0.4)
 #: Proposals for each variable in a round that settle a problem, so that starting afresh pays.
 ENOUGH_TO_START_AFRESH = 30_000
 #: Chains of a budget in proposals, whatever the number of workers.
