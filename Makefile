@@ -4,13 +4,14 @@ BIN := .venv/bin
 CORE := $(wildcard src/core/*.cpp src/core/*.h)
 MODULES := $(sort $(shell find src/twbn -name "*.py"))
 
-.PHONY: FORCE help demo test lint bench bench-quality reproduce docs clean
+.PHONY: FORCE help demo test lint bench bench-quality bench-scale reproduce docs clean
 
 help:
 	@echo "make demo       learn from the built-in example"
 	@echo "make test       run the tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
+	@echo "make bench-scale    hundreds to thousands of variables (about three minutes)"
 	@echo "make bench-quality  what annealing finds in ten seconds (about an hour)"
 	@echo "make reproduce  rerun what is in of the paper: scores, proofs, sampling"
 	@echo "make docs       check that every example in the documentation runs"
@@ -63,6 +64,10 @@ bench: .venv/peers
 
 bench-quality: .venv/built
 	$(BIN)/python benchmarks/bench_quality.py
+
+bench-scale: .venv/built
+	@$(BIN)/python -m pip install -q "matplotlib>=3.8"
+	$(BIN)/python benchmarks/bench_scale.py
 
 reproduce: .venv/built
 	$(BIN)/python experiments/published_scores.py

@@ -14,10 +14,11 @@ PACKAGE = Path(__file__).parents[1] / "src" / "twbn"
 BELOW_LEARNER = {"errors", "data", "graphs", "scores", "search", "network", "inference", "_core"}
 MAY_IMPORT = {
     "errors": set[str](),
+    "cluster": set[str](),
     "data": {"errors"},
     "graphs": {"errors", "_core"},
-    "scores": {"errors", "data", "_core"},
-    "search": {"errors", "graphs", "scores", "_core"},
+    "scores": {"cluster", "errors", "data", "_core"},
+    "search": {"cluster", "errors", "graphs", "scores", "_core"},
     "network": {"errors", "data", "graphs"},
     "inference": {"errors", "graphs", "network", "_core"},
     "learner": BELOW_LEARNER,

@@ -137,7 +137,10 @@ def test_every_method_takes_as_few_variables_as_the_bound(method: str, n: int) -
         ({"treewidth": 2, "seed": "x"}, "seed must be a whole number, 0 or more, got 'x'"),
         ({"treewidth": 2, "n_jobs": 0}, "n_jobs must be a positive number"),
         ({"treewidth": 2, "start": Dag.empty(4)}, "start has 4 variables, the scores have 9"),
-        ({"treewidth": 2, "start": "x"}, "start must be a Dag or a SearchResult, got str"),
+        (
+            {"treewidth": 2, "start": "x"},
+            "start must be a Dag, a SearchResult or a ResultFile, got str",
+        ),
         (
             {"treewidth": 1, "start": Dag.from_arcs(9, [(0, 2), (1, 2)])},
             "start has treewidth 2, the bound is 1|not in the scores",

@@ -11,6 +11,7 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t proposals_between_looks = 256;  // at clock and temperature
 constexpr int attempts_with_loss = 1;                  // when a change is too wide
 constexpr std::size_t max_displaced = 8;               // when a change closes a cycle
+constexpr std::int64_t proposals_per_window = 500;     // where the budget is in proposals
 constexpr double cooling_share = 0.9;                  // of the time; windows have the rest
 constexpr std::size_t max_subset_parents = 4;          // whose subsets are all looked up
 
@@ -79,7 +80,7 @@ AnnealChain::AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs, int k,
       is_between_(static_cast<std::size_t>(n_)) {
   if (scores.index() != nullptr) windows_.emplace(*scores.index(), max_parents_);
   load(start.parents, start.order);
-  best_score_ = score_;
+  best_score_ = offered_score_ = score_;
   forest_.copy_changes(best_forest_);
 }
 
@@ -98,7 +99,21 @@ ProvedNetwork AnnealChain::best() const {
   return {best_score_, best_parents_, EliminationForest::order_of(best_forest_)};
 }
 
-void AnnealChain::run(const Cooling& cooling, Control& control) {
+void Board::offer(const ProvedNetwork& network) {
+  const std::lock_guard lock(mutex_);
+  if (network.score <= best_.score) return;
+  best_ = network;
+  is_new_ = true;
+}
+
+std::optional<ProvedNetwork> Board::take() {
+  const std::lock_guard lock(mutex_);
+  if (!is_new_) return std::nullopt;
+  is_new_ = false;
+  return best_;
+}
+
+void AnnealChain::run(const Cooling& cooling, Control& control, Board* board) {
   const double ratio = std::log(cooling.coldest / cooling.hottest);
   const auto begun = Clock::now();
   for (std::int64_t done = 0;; done += proposals_between_looks) {
@@ -114,8 +129,19 @@ void AnnealChain::run(const Cooling& cooling, Control& control) {
     if (cooling.n_proposals >= 0) n = std::min(n, cooling.n_proposals - done);
     for (std::int64_t i = 0; i < n; ++i) propose();
     control.done.fetch_add(n, std::memory_order_relaxed);
+    if (board != nullptr && best_score_ > offered_score_) offer_best(*board);
   }
-  improve_windows(control);
+  const bool by_time = cooling.n_proposals < 0;
+  improve_windows(by_time ? std::numeric_limits<std::int64_t>::max()
+                          : 1 + cooling.n_proposals / proposals_per_window,
+                  control);
+}
+
+void AnnealChain::offer_best(Board& board) {
+  if (Clock::now() < offered_ + Board::pause) return;
+  board.offer(best());
+  offered_ = Clock::now();
+  offered_score_ = best_score_;
 }
 
 void AnnealChain::propose() {

@@ -1,8 +1,11 @@
 // Simulated annealing over networks of bounded treewidth.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,6 +37,20 @@ struct Cooling {
   double seconds = 0;
 };
 
+/// The best network of all chains so far, for whoever watches a long run.
+class Board {
+ public:
+  static constexpr auto pause = std::chrono::milliseconds(100);  // between a chain's offers
+  void offer(const ProvedNetwork& network);
+  /// The network, if it is better than the last one that was taken.
+  std::optional<ProvedNetwork> take();
+
+ private:
+  std::mutex mutex_;
+  ProvedNetwork best_{-std::numeric_limits<double>::infinity(), {}, {}};
+  bool is_new_ = false;
+};
+
 /// Candidate parents of every variable, shared by the chains of one run.
 class CandidateArcs {
  public:
@@ -57,7 +74,7 @@ class AnnealChain {
               std::uint64_t seed, std::uint64_t stream);
 
   /// Cool down once, then re-optimise windows. Stops early when `control` expires.
-  void run(const Cooling& cooling, Control& control);
+  void run(const Cooling& cooling, Control& control, Board* board = nullptr);
   /// The best network of the chain so far.
   ProvedNetwork best() const;
   std::int64_t n_accepted() const { return n_accepted_; }
@@ -84,9 +101,9 @@ class AnnealChain {
   /// If it is cyclic, together with other parents for the child's children.
   bool change_with_displaced(std::int32_t child, const Set& set, double score);
   bool find_displaced(std::int32_t child, double gain);
-  /// Bring windows of the best network to their optimum, one after the other, until a pass over
-  /// the network brings nothing.
-  void improve_windows(Control& control);
+  /// Bring windows of the best network to their optimum, one after the other, until passes over
+  /// the network bring nothing.
+  void improve_windows(std::int64_t max_windows, Control& control);
   bool improve_window(std::size_t first, std::size_t size);
   void draw_order();
   /// Give several vertices other parents, which are acyclic together; again to take it back.
@@ -96,6 +113,7 @@ class AnnealChain {
   void collect_pairs(std::int32_t child, std::span<const std::int32_t> set);
   void accept(std::int32_t child, double score);
   void note_best();
+  void offer_best(Board& board);
 
   ScoreLookup& scores_;
   const CandidateArcs& arcs_;
@@ -112,6 +130,8 @@ class AnnealChain {
   std::int64_t n_since_tightened_ = 0;
   // The best network, brought up to date only where it changed.
   double best_score_ = 0;
+  double offered_score_ = 0;
+  Clock::time_point offered_ = Clock::now();
   ParentLists best_parents_;
   std::vector<std::int32_t> best_forest_;
   std::vector<std::int32_t> changed_;

@@ -9,21 +9,22 @@ namespace twbn {
 
 namespace {
 constexpr int idle_passes = 3;  // that bring nothing, before giving up
+constexpr int max_passes = 8;
 
 std::size_t at(std::int32_t v) { return static_cast<std::size_t>(v); }
 }  // namespace
 
-void AnnealChain::improve_windows(Control& control) {
+void AnnealChain::improve_windows(std::int64_t max_windows, Control& control) {
   if (!windows_) return;
   restore_best();
   const auto n = static_cast<std::size_t>(n_);
   const std::size_t size = std::min<std::size_t>(WindowSearch::max_size, n);
   const std::size_t step = std::max<std::size_t>(size / 2, 1);
-  for (int idle = 0; idle < idle_passes;) {
+  for (int idle = 0, pass = 0; idle < idle_passes && pass < max_passes; ++pass) {
     draw_order();
     bool improved = false;
     for (std::size_t first = 0; first == 0 || first + step < n; first += step) {
-      if (control.expired()) return;
+      if (max_windows-- == 0 || control.expired()) return;
       improved = improve_window(first, std::min(size, n - first)) || improved;
     }
     idle = improved ? 0 : idle + 1;

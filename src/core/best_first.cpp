@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <queue>
 #include <unordered_map>
 
@@ -47,8 +48,10 @@ class ChildExplorer {
                FamilyList& found) {
     score_singles();
     const std::int64_t first_scored = n_scored_;
+    const auto out_of_time = [&] { return control.expired() || Clock::now() >= deadline; };
+    score_core(budget / 2, out_of_time);
     while (!queue_.empty() && n_scored_ - first_scored < budget) {
-      if ((n_scored_ & 63) == 0 && (control.expired() || Clock::now() >= deadline)) break;
+      if ((n_scored_ & 63) == 0 && out_of_time()) break;
       const Candidate candidate = queue_.top();
       queue_.pop();
       push(candidate.base, candidate.base_score, candidate.next + 1);
@@ -113,8 +116,56 @@ class ChildExplorer {
       push(required, score, 0);
       return;
     }
-    if (rules_.max_parents[v] < 2) return;
-    for (const Single& single : singles_) push({single.parent}, single.score, 0);
+  }
+
+  // All sets of the best few single parents: parents that are worth little alone may be worth much
+  // together, which the estimate does not see.
+  template <class OutOfTime>
+  void score_core(std::int64_t budget, OutOfTime out_of_time) {
+    const auto v = static_cast<std::size_t>(child_);
+    if (!rules_.required[v].empty()) return;  // they are the base of every set
+    const auto max_size = static_cast<std::size_t>(rules_.max_parents[v]);
+    std::size_t core = 0;
+    while (core < singles_.size() && n_sets(core + 1, max_size) <= budget) ++core;
+    for (std::size_t i = 0; i < singles_.size(); ++i) {
+      push({singles_[i].parent}, singles_[i].score, i < core ? core : 0);
+    }
+    std::vector<std::size_t> chosen;
+    for (std::size_t size = 2; size <= std::min(max_size, core); ++size) {
+      chosen.resize(size);
+      std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+      do {
+        if ((n_scored_ & 63) == 0 && out_of_time()) return;
+        Members members;
+        for (const std::size_t i : chosen) members.push_back(singles_[i].parent);
+        std::sort(members.begin(), members.end());
+        const double score = worker_.scorer.score(child_, members);
+        ++n_scored_;
+        if (may_improve(members, score)) push(members, score, core);
+        scores_.emplace(std::move(members), score);
+      } while (next_subset(chosen, core));
+    }
+  }
+
+  /// How many sets of two or more of `n`, up to a size; at least the limits that matter here.
+  static std::int64_t n_sets(std::size_t n, std::size_t max_size) {
+    double total = 0;
+    double choose = static_cast<double>(n);
+    for (std::size_t size = 2; size <= std::min(n, max_size); ++size) {
+      choose *= static_cast<double>(n - size + 1) / static_cast<double>(size);
+      total += choose;
+    }
+    return static_cast<std::int64_t>(std::min(total, 1e18));
+  }
+
+  /// The next of the ascending subsets of 0 .. n - 1 of one size; false after the last.
+  static bool next_subset(std::vector<std::size_t>& chosen, std::size_t n) {
+    std::size_t i = chosen.size();
+    while (i > 0 && chosen[i - 1] == n - chosen.size() + i - 1) --i;
+    if (i == 0) return false;
+    ++chosen[i - 1];
+    for (; i < chosen.size(); ++i) chosen[i] = chosen[i - 1] + 1;
+    return true;
   }
 
   // Sum over the states of one variable, from the counts that are there already.

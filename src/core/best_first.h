@@ -7,7 +7,8 @@
 
 namespace twbn {
 
-/// For each child: the empty set and all single parents, then a best-first exploration. From a
+/// For each child: the empty set and all single parents; with half of the budget all sets of the
+/// best few of these; then a best-first exploration. From a
 /// scored set P the next candidate is P ∪ {a} for the best single parent a not yet tried with P;
 /// candidates are taken in the order of the estimate
 ///     score(P ∪ {a}) ≈ score(P) + score({a}) − score(∅).

@@ -406,10 +406,15 @@ NB_MODULE(_core, m) {
          const std::vector<std::vector<std::int32_t>>& orders,
          const std::vector<std::uint64_t>& streams, double hottest, double coldest,
          std::uint64_t seed, std::int64_t n_proposals, double seconds, int n_jobs,
-         nb::object on_progress) {
+         nb::object on_progress, nb::object on_best) {
         twbn::Control control;
         control.set_time_limit(seconds);
+        twbn::Board board;
+        const bool watched = !on_best.is_none();
         const auto report = [&] {
+          if (watched) {
+            if (auto best = board.take()) on_best(best->score, best->parents, best->order);
+          }
           if (!on_progress.is_none()) on_progress(control.done.load());
         };
         auto [found, interrupted] = run_watched(control, report, [&](twbn::Control& shared) {
@@ -421,7 +426,8 @@ NB_MODULE(_core, m) {
                 const auto u = static_cast<std::size_t>(unit);
                 twbn::AnnealChain chain(scores, arcs, k, {0, starts[u], orders[u]}, seed,
                                         streams[u]);
-                chain.run({hottest, coldest, n_proposals, seconds}, shared);
+                chain.run({hottest, coldest, n_proposals, seconds}, shared,
+                          watched ? &board : nullptr);
                 best[u] = chain.best();
                 accepted[u] = chain.n_accepted();
               },
@@ -437,7 +443,7 @@ NB_MODULE(_core, m) {
         return nb::make_tuple(chains, control.done.load(), interrupted);
       },
       "scores"_a, "arcs"_a, "k"_a, "starts"_a, "orders"_a, "streams"_a, "hottest"_a, "coldest"_a, "seed"_a,
-      "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none());
+      "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none(), "on_best"_a.none());
 
   m.def(
       "find_clusters",

@@ -126,7 +126,7 @@ bool EliminationForest::admit(std::span<const Pair> pairs, Random& random) {
   for (const std::int32_t v : paths_) mark_[at(v)] = 0;
   if (done) return true;
   const std::int64_t cost = std::int64_t{n_} * n_;
-  if (rebuild_cost_ + cost > 2 * path_cost_ + 4 * cost) return false;
+  if (rebuild_cost_ + cost > path_cost_ / 2 + 4 * cost) return false;
   rebuild_cost_ += cost;
   return rebuild(random);
 }

@@ -146,6 +146,7 @@ def anneal(
     seconds: float,
     n_jobs: int,
     on_progress: Callable[[int], None] | None,
+    on_best: Callable[[float, list[list[int]], list[int]], None] | None,
 ) -> tuple[list[tuple[float, list[list[int]], list[int], int]], int, bool]: ...
 def find_clusters(
     n: int,

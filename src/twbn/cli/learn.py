@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,6 +41,7 @@ from twbn.errors import OptionError
 from twbn.scores.kinds import SCORES
 from twbn.search import METHODS, polish, read_result, result_document, write_result
 from twbn.search.ktree_dp import refuse_too_wide
+from twbn.search.options import check_budget
 from twbn.search.solver import SOLVERS
 
 if TYPE_CHECKING:
@@ -74,6 +76,14 @@ def learn(
     with_polish: Annotated[
         bool, typer.Option("--polish", help="Search the final decomposition exactly.")
     ] = False,
+    start: Annotated[
+        Path | None,
+        typer.Option(help="Result file to go on from.", metavar="RESULT"),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Keep the best so far in this file, while running.", metavar="FILE"),
+    ] = None,
     out_file: Out = None,
     as_json: AsJson = False,
     delimiter: Delimiter = None,
@@ -85,17 +95,24 @@ def learn(
     missing: Missing = None,
 ) -> None:
     """Learn a network of bounded treewidth; -o writes it with its proof (JSON)."""
+    begun = time.perf_counter()
     check_target(out_file)
+    check_target(checkpoint)
+    first = None if start is None else read_result(start)
     options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
     data = _read_source(source, options, kind, ess, max_parents)
     options = {} if isinstance(data, twbn.ScoreTable) else options
     if with_polish:  # before any work is done
         refuse_too_wide(data.n_variables, min(treewidth, data.n_variables - 1))
+    check_budget(treewidth, time_limit, iterations, seed, jobs)
+    if time_limit is not None:  # reading is part of the job
+        time_limit = max(time_limit - (time.perf_counter() - begun), 0.1 * time_limit)
     with _status(quiet=as_json) as report:
         result = twbn.learn(
             data, treewidth=treewidth, method=method, score=kind, ess=ess,
             max_parents=max_parents, time_limit=time_limit, max_iterations=iterations, seed=seed,
-            n_jobs=jobs, solver=solver, cuts=cuts, on_progress=report,
+            n_jobs=jobs, solver=solver, cuts=cuts, start=first, checkpoint=checkpoint,
+            data_options=options, on_progress=report,
         )  # fmt: skip
     if with_polish:
         scores: twbn.LocalScores = (
@@ -232,7 +249,7 @@ def _standing(result: twbn.SearchResult) -> str:
     """Say how good a result is known to be."""
     if result.status == "optimal":
         return "optimal: no network within the bound is better"
-    distance = f", at most {result.gap:.2%} below the best" if result.gap < 1e6 else ""
+    distance = f", at most {result.gap:.2%} below the best" if result.gap < 1 else ""
     return result.status.replace("_", " ") + distance
 
 

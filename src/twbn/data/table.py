@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.data.discretize import Categories, Coding, State
+from twbn.data.fingerprint import fingerprint_of
 from twbn.errors import DataError, MissingCellsError
 
 if TYPE_CHECKING:
@@ -131,6 +132,12 @@ class Table:
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing cells of each variable."""
         return np.asarray(np.sum(self.codes < 0, axis=0), dtype=np.int64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells this table from others: a hash of names, states, codes and weights."""
+        weights = [] if self.weights is None else [self.weights]
+        return fingerprint_of((*self.names, *map(repr, self.states)), [self.codes.T, *weights])
 
     def index(self, name: str) -> int:
         """Return the position of the variable called `name`."""

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn import _core
+from twbn.cluster import active_cluster
 from twbn.data.convert import as_table
 from twbn.errors import MemoryLimitError, OptionError
+from twbn.scores.blocks import score_in_blocks
 from twbn.scores.kinds import ScoreOption, checked_score, score_name, scored_data
 from twbn.scores.protocol import ScoringInfo
 from twbn.scores.rules import ParentRules, make_rules
@@ -108,7 +110,8 @@ def compute_scores(
         For wide tables: instead of all sets, explore at most this many sets of two or more
         parents for each variable, the most promising first.
     n_jobs
-        Threads; None is one, -1 is one per core.
+        Threads; None is one, -1 is one per core. On a cluster that joblib was told of
+        (``joblib.parallel_config``) its workers score the variables instead.
     time_limit
         Seconds. What is complete by then is kept: all sets up to some size.
     memory_limit
@@ -146,18 +149,25 @@ def compute_scores(
         per_variable = min(budget, possible // table.n_variables)
         _refuse_large_budget(table.n_variables, per_variable, jobs, n_bytes)
         total = table.n_variables
-    found = _core.score_parent_sets(
-        scored_data(table, score, ess),
-        rules.max_parents,
-        rules.allowed,
-        [list(parents) for parents in rules.required],
-        prune,
-        None if budget is None else min(budget, 2**62),
-        jobs,
-        n_bytes,
-        time_limit,
-        None if on_progress is None else lambda done: on_progress(done, total),
-    )
+    sets = None if budget is None else min(budget, 2**62)
+    cluster = active_cluster()
+    if cluster is not None:
+        found = score_in_blocks(
+            cluster, table, (score, ess), rules, prune, sets, n_bytes, time_limit
+        )
+    else:
+        found = _core.score_parent_sets(
+            scored_data(table, score, ess),
+            rules.max_parents,
+            rules.allowed,
+            [list(parents) for parents in rules.required],
+            prune,
+            sets,
+            jobs,
+            n_bytes,
+            time_limit,
+            None if on_progress is None else lambda done: on_progress(done, total),
+        )
     if not len(found["scores"]) or np.any(np.diff(found["variable_offsets"]) == 0):
         if found["interrupted"]:
             raise KeyboardInterrupt
@@ -177,6 +187,7 @@ def compute_scores(
         found["n_scored"],
         found["n_skipped"],
         time.perf_counter() - start,
+        table.fingerprint,
     )
     return ScoreTable(
         table.names,
@@ -328,5 +339,7 @@ def _score_with_function(
                     kept[child][parents] = value
                 best[child][parents] = max(limit, value if wanted else -np.inf)
     seconds = time.perf_counter() - start
-    info = ScoringInfo(score_name(score), None, status, complete_size, n_scored, 0, seconds)
+    info = ScoringInfo(
+        score_name(score), None, status, complete_size, n_scored, 0, seconds, table.fingerprint
+    )
     return ScoreTable.from_sets(table.names, kept, info)

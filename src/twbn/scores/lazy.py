@@ -60,7 +60,13 @@ class LazyScores:
             raise OptionError(msg)
         self.names = table.names
         name = score_name(score)
-        self.info = ScoringInfo(name, float(ess) if name == "bdeu" else None, status="lazy")
+        self.info = ScoringInfo(
+            name,
+            float(ess) if name == "bdeu" else None,
+            status="lazy",
+            fingerprint=table.fingerprint,
+        )
+        self.fingerprint = table.fingerprint
         self.rules = make_rules(
             table.names,
             max_parents=max_parents,

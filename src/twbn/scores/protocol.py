@@ -38,6 +38,7 @@ class ScoringInfo:
     n_scored: int = 0
     n_skipped: int = 0  # ruled out by a bound, unscored
     seconds: float = 0.0
+    fingerprint: str | None = None  # of the data
 
     @property
     def label(self) -> str:
@@ -76,6 +77,11 @@ class LocalScores(Protocol):
     @property
     def info(self) -> ScoringInfo:
         """Which score these are, and how they came about."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells the data, or these scores, from others."""
         ...
 
     @property

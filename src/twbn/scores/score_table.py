@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn import _core
+from twbn.data.fingerprint import fingerprint_of
 from twbn.errors import DataError
 from twbn.scores.kinds import SCORES
 from twbn.scores.protocol import ScoringInfo, checked_family, total_score
@@ -135,6 +136,14 @@ class ScoreTable:
         """Return the best local score of each variable; their sum bounds every network's."""
         self._require_sets()
         return self.scores[self.variable_offsets[:-1]]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells the data from others, where they are known; otherwise these scores."""
+        if self.info.fingerprint is not None:
+            return self.info.fingerprint
+        arrays = (self.variable_offsets, self.scores, self.set_offsets, self.parents)
+        return fingerprint_of(self.names, arrays)
 
     @cached_property
     def lookup(self) -> _core.ScoreLookup:

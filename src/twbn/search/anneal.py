@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twbn import _core
+from twbn.cluster import active_cluster
 from twbn.errors import OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.ktree import KTree
 from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.scores.score_table import ScoreTable
+from twbn.search.chains import Chain, Round, run_in_threads, run_on_cluster
 from twbn.search.feasibility import a_network
 from twbn.search.ktree_dp import best_dag_inside
 from twbn.search.options import SearchOptions
@@ -22,7 +24,7 @@ from twbn.search.sample import sample
 
 if TYPE_CHECKING:
     from twbn.scores.protocol import LocalScores
-    from twbn.search.options import Progress, Start
+    from twbn.search.options import Improvement, Progress, Start
 
 __all__ = ["anneal", "temperature_scale"]
 
@@ -42,17 +44,12 @@ ENOUGH_TO_START_AFRESH = 30_000
 CHAINS = 2
 #: Budgets in proposals below which there is one round, with one chain.
 LEAST_FOR_ROUNDS = 20_000
+#: Variables whose gain is looked at where scores are computed on demand.
+MAX_SCALE_VARIABLES = 50
+#: How often to tell of a better network.
+SECONDS_BETWEEN_NEWS = 1.0
 #: Treewidth and variables up to which the best network inside a k-tree takes milliseconds.
 MAX_POLISH_WIDTH, MAX_POLISH_VARIABLES = 4, 300
-
-
-class Chain(NamedTuple):
-    """The best network of one chain, with the elimination order that proves its width."""
-
-    score: float
-    parents: list[list[int]]
-    order: list[int]
-    n_accepted: int
 
 
 def anneal(
@@ -65,24 +62,27 @@ def anneal(
     n_jobs: int | None = None,
     start: Start | None = None,
     on_progress: Progress | None = None,
+    on_improvement: Improvement | None = None,
 ) -> SearchResult:
     """Return the best network that simulated annealing finds.
 
-    An iteration is one proposal to give a variable other parents.
+    An iteration is one proposal to give a variable other parents. `on_improvement` is called with
+    the best result so far, at most once a second.
 
     Notes
     -----
     Metropolis's rule decides by the score, which costs nanoseconds; what passes must be acyclic
     (an order is kept up to date) and of bounded treewidth (an elimination forest is, too). The
     temperatures come from the scores themselves. A first round cools down from hot; the others go
-    on from the best network known, reheated more or less. For small treewidths the best network
+    on from the best network known, reheated more or less. A chain ends with windows of twelve
+    variables that are solved exactly. For small treewidths the best network
     inside the decomposition is taken after every round (`polish`).
     """
     options = SearchOptions.check(
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
         seed=seed, n_jobs=n_jobs, start=start,
     )  # fmt: skip
-    search = _Annealing(scores, options, on_progress)
+    search = _Annealing(scores, options, on_progress, on_improvement)
     if options.n > 1:
         search.run()
     return search.result()
@@ -92,21 +92,28 @@ class _Annealing:
     """The rounds of one run, and the best network so far."""
 
     def __init__(
-        self, scores: LocalScores, options: SearchOptions, on_progress: Progress | None
+        self,
+        scores: LocalScores,
+        options: SearchOptions,
+        on_progress: Progress | None,
+        on_improvement: Improvement | None,
     ) -> None:
         self._scores = scores
         self._options = options
         self._on_progress = on_progress
+        self._on_improvement = on_improvement
+        self._cluster = active_cluster() if isinstance(scores, ScoreTable) else None
+        self._n_lost = 0
+        self._told, self._told_score = time.perf_counter(), -math.inf
         self._bound = scores.upper_bound()
-        self._best = self._first = _first(scores, options)
+        self._best = self._first = self._pending = _first(scores, options)
         self._given = options.start is not None
-        self._n_done = 0
+        self._n_done = self._n_accepted = 0
         self._interrupted = self._out_of_time = False
         self._trace = [TracePoint(options.seconds, 0, self._best.score, self._bound)]
 
     def run(self) -> None:
         options = self._options
-        self._arcs = _core.CandidateArcs(self._scores.lookup)
         self._scale = temperature_scale(self._scores)
         self._coldest = max(COLDEST, COLDEST_SHARE * self._scale)
         rng = np.random.default_rng(options.seed)
@@ -123,7 +130,7 @@ class _Annealing:
             if budget is None:
                 left = options.time_left or 0.0
                 seconds = left if last else min(share * time_left, left)
-                n_chains, each = options.n_jobs, -1
+                n_chains, each = self._n_chains(), -1
             else:
                 seconds = options.time_left or math.inf
                 n_chains = 1 if len(shares) == 1 else CHAINS
@@ -139,6 +146,10 @@ class _Annealing:
             if self._done(last):
                 return
 
+    def _n_chains(self) -> int:
+        """Return how many chains a round by time has."""
+        return self._options.n_jobs if self._cluster is None else self._cluster.n_workers
+
     def _round(
         self,
         start: Chain,
@@ -150,30 +161,70 @@ class _Annealing:
     ) -> None:
         """Cool several chains down, all from one network."""
         options = self._options
-        report = None
-        if self._on_progress is not None:
-            tell, before, score = self._on_progress, self._n_done, self._best.score
-            report = lambda n: tell(options.seconds, before + n, score)  # noqa: E731
-        found, n_done, self._interrupted = _core.anneal(
-            self._scores.lookup,
-            self._arcs,
+        work = Round(
+            start,
             options.k,
-            [start.parents] * n_chains,
-            [start.order] * n_chains,
             [number * n_chains + chain for chain in range(n_chains)],
             max(hottest * self._scale, self._coldest),
             self._coldest,
             options.seed,
             each,
             seconds,
-            options.n_jobs,
-            report,
         )
+        found, n_done, self._interrupted = self._run(work)
         self._n_done += n_done
-        # A chain that was never begun has no network.
-        for chain in [Chain(*chain) for chain in found if chain[1]]:
+        for chain in found:
+            self._n_accepted += chain.n_accepted
             if chain.score > self._best.score:
                 self._best = chain
+        self._tell()
+
+    def _run(self, work: Round) -> tuple[list[Chain], int, bool]:
+        if self._cluster is not None and isinstance(self._scores, ScoreTable):
+            try:
+                return run_on_cluster(self._cluster, self._scores, work)
+            except KeyboardInterrupt:
+                return [], 0, True
+            except Exception as error:  # whatever the backend raises when workers are gone
+                self._n_lost += 1
+                self._why_lost = f"{type(error).__name__}: {error}"
+                if self._options.max_iterations is None:
+                    return [], 0, False
+                # An answer that is the same everywhere needs these chains.
+        watched = self._on_progress is not None or self._on_improvement is not None
+        before, live = self._n_done, self._best.score
+
+        def on_best(score: float, parents: list[list[int]], order: list[int]) -> None:
+            nonlocal live
+            if score > self._best.score:
+                live = score
+                self._pending = Chain(score, parents, order)
+
+        def report(n_done: int) -> None:
+            self._tell()
+            if self._on_progress is not None:
+                self._on_progress(self._options.seconds, before + n_done, live)
+
+        return run_in_threads(
+            self._scores,
+            work,
+            self._options.n_jobs,
+            report if watched else None,
+            on_best if watched else None,
+        )
+
+    def _tell(self) -> None:
+        """Hand on the best network so far, if it is news and a second has passed."""
+        best = max(self._best, self._pending, key=lambda chain: chain.score)
+        now = time.perf_counter()
+        if (
+            self._on_improvement is None
+            or best.score <= self._told_score
+            or now - self._told < SECONDS_BETWEEN_NEWS
+        ):
+            return
+        self._told, self._told_score = now, best.score
+        self._on_improvement(self._result(best, "time_limit"))
 
     def _done(self, last: bool) -> bool:
         """Polish what the round found, note it, and say whether there is reason to stop."""
@@ -206,28 +257,45 @@ class _Annealing:
             self._best = _as_chain(score, better, tree.decomposition())
 
     def result(self) -> SearchResult:
-        options, scores = self._options, self._scores
-        dag = Dag(tuple(map(tuple, self._best.parents)))
-        proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), self._best.order)
-        score = scores.total(dag)
-        trace = [*self._trace[:-1], self._trace[-1]._replace(score=score)]  # summed in one order
+        """Return the best network with what is known of it."""
+        options, score = self._options, self._best.score
         by_time = options.max_iterations is None or self._out_of_time
         status = "time_limit" if by_time else "iteration_limit"
         if score >= self._bound - TOLERANCE * abs(self._bound):
             status = "optimal"
         elif self._interrupted:
             status = "interrupted"
+        return self._result(self._best, status)
+
+    def _result(self, best: Chain, status: str) -> SearchResult:
+        options, scores = self._options, self._scores
+        dag = Dag(tuple(map(tuple, best.parents)))
+        proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), best.order)
+        score = scores.total(dag)  # summed in one order
+        point = TracePoint(options.seconds, self._n_done, score, self._bound)
+        if best.score > self._trace[-1].score:
+            trace = [*self._trace, point]
+        else:
+            trace = [*self._trace[:-1], self._trace[-1]._replace(score=score)]
+        notes = options.notes
+        if self._n_lost:
+            notes = (*notes, f"{self._n_lost} rounds on the cluster were lost ({self._why_lost})")
         return SearchResult(
             scores, dag, proof, options.treewidth, "anneal", status, self._bound, self._n_done,
-            options.seconds, options.seed, tuple(trace), options.notes,
+            options.seconds, options.seed, tuple(trace), notes, self._n_accepted,
         )  # fmt: skip
 
 
 def temperature_scale(scores: LocalScores) -> float:
     """Return what a variable gains from its best parents, on average over the variables."""
     n = scores.n_variables
-    best = scores.best() if isinstance(scores, ScoreTable) else scores.single_parents().max(axis=1)
-    empty = np.array([scores.local(v, ()) for v in range(n)])
+    if isinstance(scores, ScoreTable):
+        best = scores.best()
+        empty = np.array([scores.local(v, ()) for v in range(n)])
+    else:  # the best single parent, for some of the variables
+        some = np.linspace(0, n - 1, min(n, MAX_SCALE_VARIABLES)).astype(int).tolist()
+        best = np.array([max(scores.local(v, (u,)) for u in range(n) if u != v) for v in some])
+        empty = np.array([scores.local(v, ()) for v in some])
     gains = (best - empty)[np.isfinite(best - empty)]
     return float(gains.clip(min=0.0).mean()) if len(gains) else 0.0
 
@@ -240,7 +308,7 @@ def _first(scores: LocalScores, options: SearchOptions) -> Chain:
     empty = Dag.empty(options.n)
     score = scores.total(empty)
     if score > -math.inf:
-        return Chain(score, [[] for _ in range(options.n)], list(range(options.n)), 0)
+        return Chain(score, [[] for _ in range(options.n)], list(range(options.n)))
     required = _required(scores, options) if isinstance(scores, ScoreTable) else None
     if required is not None:
         return required
@@ -266,4 +334,4 @@ def _required(table: ScoreTable, options: SearchOptions) -> Chain | None:
 
 
 def _as_chain(score: float, dag: Dag, proof: TreeDecomposition) -> Chain:
-    return Chain(score, [list(p) for p in dag.parents], list(proof.elimination_order()), 0)
+    return Chain(score, [list(p) for p in dag.parents], list(proof.elimination_order()))

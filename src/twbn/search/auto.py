@@ -14,7 +14,7 @@ from twbn.search.tree import tree
 
 if TYPE_CHECKING:
     from twbn.scores.protocol import LocalScores
-    from twbn.search.options import Progress, Start
+    from twbn.search.options import Improvement, Progress, Start
     from twbn.search.result import SearchResult
 
 __all__ = ["auto"]
@@ -33,6 +33,7 @@ def auto(
     n_jobs: int | None = None,
     start: Start | None = None,
     on_progress: Progress | None = None,
+    on_improvement: Improvement | None = None,
 ) -> SearchResult:
     """Return a network by the method that suits the problem; the notes say which, and why.
 
@@ -46,12 +47,13 @@ def auto(
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
         seed=seed, n_jobs=n_jobs, start=start,
     )  # fmt: skip
-    given = None if options.start is None else options.start[0]
+    given = start
 
     def search(seconds: float | None, first: Start | None) -> SearchResult:
         return anneal(
             scores, treewidth=treewidth, time_limit=seconds, max_iterations=max_iterations,
             seed=seed, n_jobs=n_jobs, start=first, on_progress=on_progress,
+            on_improvement=on_improvement,
         )  # fmt: skip
 
     n, left = options.n, options.time_left
@@ -64,6 +66,9 @@ def auto(
         result = search(time_limit, given)
     elif not isinstance(scores, ScoreTable) or left is None:
         reason = "annealing without a bound, as scores are computed on demand"
+        result = search(left, given)
+    elif scores.info.status != "complete":
+        reason = "annealing without a bound, as not all parent sets were scored"
         result = search(left, given)
     else:
         first: Start | None = given

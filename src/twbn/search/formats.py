@@ -51,9 +51,11 @@ def result_document(
         "treewidth_bound": result.treewidth_bound,
         "n_variables": len(names),
         "iterations": result.n_iterations,
+        "accepted": result.n_accepted,
         "seconds": result.seconds,
         "seed": result.seed,
         "scoring": {"score": result.score_name, "ess": result.ess},
+        "fingerprint": result.fingerprint,
         "data_options": dict(data_options or {}),
         "notes": list(result.notes),
         "names": list(names),
@@ -98,6 +100,7 @@ class ResultFile:
     score_name: str
     ess: float | None
     data_options: Mapping[str, Any]
+    fingerprint: str | None
 
     def dag(self) -> Dag:
         """Return the network; raises VerificationError if the file's arcs are no DAG."""
@@ -213,6 +216,7 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
             str(document["scoring"]["score"]),
             _checked_ess(document["scoring"]),
             _checked_data_options(document["data_options"]),
+            None if document.get("fingerprint") is None else str(document["fingerprint"]),
         )
     except KeyError as error:
         msg = f"{path}: the entry {error.args[0]!r} is missing"

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from twbn.errors import OptionError
-from twbn.scores.compute import compute_scores
+from twbn.scores.in_time import scores_in_time
 from twbn.scores.protocol import LocalScores
 from twbn.search.anneal import anneal
 from twbn.search.auto import auto
 from twbn.search.dynamic import dp
 from twbn.search.exact import exact
 from twbn.search.exact_milp import milp, milp_paper
+from twbn.search.formats import write_result
 from twbn.search.maxsat import maxsat
-from twbn.search.options import DEFAULT_TIME_LIMIT, check_budget
+from twbn.search.options import DEFAULT_TIME_LIMIT, check_budget, network_of
 from twbn.search.sample import sample, sample_exact
 from twbn.search.solver import require_solver
 from twbn.search.tree import tree
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
     from twbn.scores.kinds import ScoreOption
-    from twbn.search.options import Progress, Start
+    from twbn.search.options import Improvement, Progress, Start
     from twbn.search.result import SearchResult
 
 __all__ = ["METHODS", "Method", "learn"]
@@ -78,6 +82,8 @@ def learn(
     start: Start | None = None,
     solver: str | None = None,
     cuts: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    data_options: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
 ) -> SearchResult:
     """Learn a network of bounded treewidth; return it with its proof.
@@ -97,7 +103,8 @@ def learn(
         up to 15 variables or so), ``"milp"`` (by an integer program with cuts; anytime),
         ``"milp-paper"`` (the paper's program as printed), ``"maxsat"`` (by weighted MaxSAT).
     score, ess, max_parents
-        How to score data; see `compute_scores`. Not used when `source` holds scores.
+        How to score data; see `compute_scores`. Not used when `source` holds scores. Where all
+        parent sets would take too long, or too much memory, the most promising ones are scored.
     time_limit
         Seconds for the whole job, scoring included. 10 when `max_iterations` is not given either.
     max_iterations
@@ -105,11 +112,18 @@ def learn(
     seed
         Of the random numbers.
     n_jobs
-        Threads; None is one, -1 one per core.
+        Threads; None is one, -1 one per core. Inside ``joblib.parallel_config(backend="dask")``
+        (or Ray) scoring and annealing use the cluster's workers instead.
     start
-        A `Dag` or an earlier result within the bound; what is returned is no worse.
+        A `Dag`, or an earlier result of the same data (also from `read_result`), within the bound;
+        what is returned is no worse.
     solver, cuts
         For the integer programs; see `milp`.
+    checkpoint
+        A file for the best result so far, replaced at most once a second while annealing, and at
+        the end. ``start=read_result(file)`` goes on from it.
+    data_options
+        How the data were read, to be noted in the checkpoint; see `write_result`.
     on_progress
         Called now and then with (seconds, iterations, best score).
 
@@ -127,23 +141,45 @@ def learn(
         raise OptionError(msg)
     check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
     extra = _solver_options(method, solver, cuts)
+    if checkpoint is not None:
+        extra["on_improvement"] = _writer(method, checkpoint, data_options)
     if time_limit is None and max_iterations is None:
         time_limit = DEFAULT_TIME_LIMIT
+    notes: tuple[str, ...] = ()
     if isinstance(source, LocalScores):
         scores = source
     else:
-        scores = compute_scores(
+        scores, notes = scores_in_time(
             source, score=score, ess=ess, max_parents=max_parents, n_jobs=n_jobs,
-            time_limit=time_limit,
+            time_limit=time_limit, keep=None if start is None else network_of(start)[0],
         )  # fmt: skip
         if scores.info.status == "interrupted":
             raise KeyboardInterrupt
         if time_limit is not None:
             time_limit = max(time_limit - (time.perf_counter() - begun), 0.01)
-    return METHODS[method](
+    result = METHODS[method](
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
         seed=seed, n_jobs=n_jobs, start=start, on_progress=on_progress, **extra,
     )  # fmt: skip
+    if notes:
+        result = replace(result, scores=scores, notes=(*notes, *result.notes))
+    if checkpoint is not None:
+        write_result(result, checkpoint, data_options)
+    return result
+
+
+def _writer(
+    method: str, checkpoint: str | os.PathLike[str], data_options: Mapping[str, Any] | None
+) -> Improvement:
+    """Return what writes results to the checkpoint, or raise OptionError."""
+    if method not in {"auto", "anneal"}:
+        msg = f"checkpoint is an option of auto and anneal, not of method {method!r}"
+        raise OptionError(msg)
+    folder = Path(checkpoint).absolute().parent
+    if not folder.is_dir():
+        msg = f"checkpoint: there is no folder {folder}"
+        raise OptionError(msg)
+    return lambda result: write_result(result, checkpoint, data_options)
 
 
 def _solver_options(method: str, solver: str | None, cuts: str | None) -> dict[str, Any]:

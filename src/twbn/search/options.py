@@ -10,23 +10,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twbn.errors import OptionError
+from twbn.errors import GraphError, OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.scores.compute import n_workers
 from twbn.scores.score_table import ScoreTable
 from twbn.search.feasibility import conflict
-from twbn.search.result import SearchResult
+from twbn.search.formats import ResultFile
+from twbn.search.result import SearchResult, VerificationError
 
 if TYPE_CHECKING:
     from twbn.graphs.decomposition import TreeDecomposition
     from twbn.scores.protocol import LocalScores
 
-__all__ = ["DEFAULT_TIME_LIMIT", "Progress", "SearchOptions", "Start", "check_budget"]
+__all__ = [
+    "DEFAULT_TIME_LIMIT",
+    "Improvement",
+    "Progress",
+    "SearchOptions",
+    "Start",
+    "check_budget",
+    "network_of",
+]
 
 #: Called with (seconds, iterations, best score).
 Progress = Callable[[float, int, float], None]
-Start = Dag | SearchResult
+#: Called with the best result so far.
+Improvement = Callable[[SearchResult], None]
+Start = Dag | SearchResult | ResultFile
 
 #: Seconds that a search takes when it is given neither a time nor a number of iterations.
 DEFAULT_TIME_LIMIT = 10.0
@@ -122,28 +133,59 @@ def check_budget(
 def _checked_start(
     start: Start, scores: LocalScores, treewidth: int
 ) -> tuple[Dag, TreeDecomposition]:
-    dag = start.dag if isinstance(start, SearchResult) else start
-    if not isinstance(dag, Dag):
-        msg = f"start must be a Dag or a SearchResult, got {type(start).__name__}"
-        raise OptionError(msg)
+    dag, proof = network_of(start)
     if dag.n_vertices != scores.n_variables:
         msg = f"start has {dag.n_vertices} variables, the scores have {scores.n_variables}"
         raise OptionError(msg)
-    if isinstance(start, SearchResult) and start.names != tuple(scores.names):
-        msg = "start has other variables than the scores, or in another order"
-        raise OptionError(msg)
+    if not isinstance(start, Dag):
+        _check_same_data(start, scores)
     if scores.total(dag) == -math.inf:
-        msg = "start has a parent set that is not in the scores"
+        child = next(v for v, p in enumerate(dag.parents) if scores.local(v, p) == -math.inf)
+        parents = [scores.names[p] for p in dag.parents[child]]
+        msg = (
+            f"start has a parent set that is not in the scores: {parents} "
+            f"of {scores.names[child]!r}"
+        )
         raise OptionError(msg)
-    if isinstance(start, SearchResult) and start.treewidth <= treewidth:
-        proof, width = start.decomposition, start.treewidth
-    else:
+    if proof is None or proof.width > treewidth:
         found = exact_treewidth(dag.moral_graph(), time_limit=10.0)
-        proof, width = found.decomposition, found.upper
-    if width > treewidth:
-        msg = f"start has treewidth {width}, the bound is {treewidth}"
+        proof = found.decomposition
+    if proof.width > treewidth:
+        msg = f"start has treewidth {proof.width}, the bound is {treewidth}"
         raise OptionError(msg)
     return dag, proof
+
+
+def network_of(start: Start) -> tuple[Dag, TreeDecomposition | None]:
+    """Return the network to start from, with its proof if it brings one."""
+    if isinstance(start, Dag):
+        return start, None
+    if isinstance(start, SearchResult):
+        return start.dag, start.decomposition
+    if isinstance(start, ResultFile):
+        try:
+            dag, proof = start.dag(), start.decomposition()
+            proof.check(dag.moral_graph())
+        except (VerificationError, GraphError) as error:
+            msg = f"start is not a valid result: {error}"
+            raise OptionError(msg) from None
+        return dag, proof
+    msg = f"start must be a Dag, a SearchResult or a ResultFile, got {type(start).__name__}"
+    raise OptionError(msg)
+
+
+def _check_same_data(start: SearchResult | ResultFile, scores: LocalScores) -> None:
+    """Refuse a result of other data: what it says of itself would not hold for these."""
+    if start.names != tuple(scores.names):
+        msg = "start has other variables than the scores, or in another order"
+        raise OptionError(msg)
+    theirs, ours = start.fingerprint, scores.fingerprint
+    if theirs is not None and theirs != ours:
+        msg = (
+            f"start was learned from other data: its fingerprint is {theirs}, these have {ours}; "
+            "from Python, start=result.dag takes the network alone"
+        )
+        raise OptionError(msg)
 
 
 def _whole(name: str, value: object, *, least: int, most: float = math.inf) -> None:

@@ -84,6 +84,10 @@ class SearchResult:
         ``optimal``, ``time_limit``, ``iteration_limit``, ``interrupted`` or ``memory_limit``.
     decomposition
         Tree decomposition of the moral graph: the proof of the treewidth.
+    fingerprint
+        Of the data, or of the scores where these came from a file.
+    n_accepted
+        Of a local search: how many moves were made.
     trace
         Every improvement: seconds, iteration, score, bound.
     """
@@ -100,10 +104,12 @@ class SearchResult:
     seed: int
     trace: tuple[TracePoint, ...] = ()
     notes: tuple[str, ...] = ()
+    n_accepted: int | None = None
     score: float = field(init=False)
     score_name: str = field(init=False)
     ess: float | None = field(init=False)
     names: tuple[str, ...] = field(init=False)
+    fingerprint: str | None = field(init=False)
 
     def __post_init__(self, scores: LocalScores) -> None:
         score = check_network(self.dag, self.decomposition, self.treewidth_bound, scores)
@@ -125,6 +131,7 @@ class SearchResult:
         object.__setattr__(self, "score_name", scores.info.score)
         object.__setattr__(self, "ess", scores.info.ess)
         object.__setattr__(self, "names", tuple(scores.names))
+        object.__setattr__(self, "fingerprint", scores.fingerprint)
 
     @property
     def treewidth(self) -> int:

@@ -1,0 +1,132 @@
+"""Scoring as part of a job with a time limit."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from twbn.data.convert import as_table
+from twbn.errors import MemoryLimitError
+from twbn.scores.compute import compute_scores, estimate, n_workers
+from twbn.scores.lazy import LazyScores
+from twbn.scores.rules import make_rules
+from twbn.scores.score_table import ScoreTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from twbn.data.table import Table
+    from twbn.scores.protocol import HasParents
+
+__all__ = ["ScoresInTime", "scores_in_time"]
+
+#: Share of the time limit that scoring may take.
+SHARE = 0.4
+#: Share of that, after which it is asked whether all sets will be done in time.
+JUDGED_AFTER = 0.1
+#: More parent sets than this are never scored in a second, by one worker.
+MAX_RATE = 1e8
+#: Parent sets of two and more that are looked at for each variable, when not all are: the most that
+#: fit into memory, and if there is a limit, into the time.
+BUDGETS = (5000, 1000, 200)
+
+
+class ScoresInTime(NamedTuple):
+    """Scores, and what a reader of the result should know about them."""
+
+    scores: ScoreTable
+    notes: tuple[str, ...]
+
+
+class _TooSlowError(Exception):
+    """All parent sets would take longer than there is time."""
+
+
+def scores_in_time(
+    data: Any,
+    *,
+    time_limit: float | None,
+    n_jobs: int | None = None,
+    keep: HasParents | None = None,
+    **options: Any,
+) -> ScoresInTime:
+    """Return the scores of all parent sets, or of the most promising ones if all are too many.
+
+    All are too many when they would not fit into memory, or would take more than a share of the
+    time limit, as extrapolated from the first of them. `keep` is a network whose families are to be
+    among them. The options are those of `compute_scores`.
+    """
+    begun = time.perf_counter()
+    share = None if time_limit is None else SHARE * time_limit
+    table = as_table(data)
+
+    def judge(done: int, total: int) -> None:
+        seconds = time.perf_counter() - begun
+        if share is None or seconds < JUDGED_AFTER * share or done >= total:
+            return
+        if seconds * total > share * max(done, 1):
+            raise _TooSlowError
+
+    try:
+        if callable(options.get("score")):  # has no budget: all sets up to some size it is
+            scores = compute_scores(table, time_limit=share, **options)
+        elif share is not None and _n_sets(table, options) > MAX_RATE * n_workers(n_jobs) * share:
+            raise _TooSlowError
+        else:
+            scores = compute_scores(
+                table, n_jobs=n_jobs, time_limit=share, on_progress=judge, **options
+            )
+        reason = "" if scores.info.status != "time_limit" else "there was no time for more"
+    except _TooSlowError:
+        reason = f"to score all would take more than {SHARE:.0%} of the time limit"
+    except MemoryLimitError:
+        reason = "all would not fit into memory"
+    if reason and not callable(options.get("score")):
+        left = None if share is None else max(share - (time.perf_counter() - begun), 0.1 * share)
+        scores = _promising(table, n_jobs, left, options)
+        reason = f"parent sets: the most promising ones of each variable, as {reason}"
+    if keep is not None and scores.info.status != "complete":
+        scores = _including(scores, table, keep, options)
+    return ScoresInTime(scores, (reason,) if reason else ())
+
+
+def _promising(
+    table: Table, n_jobs: int | None, time_limit: float | None, options: Mapping[str, Any]
+) -> ScoreTable:
+    for budget in BUDGETS[:-1]:
+        try:
+            return compute_scores(
+                table, n_jobs=n_jobs, time_limit=time_limit, budget=budget, **options
+            )
+        except MemoryLimitError:
+            continue
+    return compute_scores(
+        table, n_jobs=n_jobs, time_limit=time_limit, budget=BUDGETS[-1], **options
+    )
+
+
+def _n_sets(table: Table, options: Mapping[str, Any]) -> int:
+    names = ("max_parents", "required", "forbidden", "tiers")
+    rules = make_rules(table.names, **{name: options[name] for name in names if name in options})
+    return estimate(table.n_variables, int(rules.max_parents.max())).n_sets
+
+
+def _including(
+    scores: ScoreTable, table: Table, network: HasParents, options: dict[str, Any]
+) -> ScoreTable:
+    """Return the scores with the families of a network that are not among them."""
+    if len(network.parents) != scores.n_variables:
+        return scores
+    lazy = LazyScores(table, **options)
+    missing = {
+        v: tuple(parents)
+        for v, parents in enumerate(network.parents)
+        if scores.local(v, parents) == -math.inf and lazy.local(v, parents) > -math.inf
+    }
+    if not missing:
+        return scores
+    sets = [{members: score for score, members in scores.sets(v)} for v in range(len(scores.names))]
+    for v, parents in missing.items():
+        sets[v][parents] = lazy.local(v, parents)
+    return ScoreTable.from_sets(scores.names, sets, scores.info)

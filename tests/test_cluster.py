@@ -1,0 +1,86 @@
+"""Scoring and annealing on a real Dask cluster of two worker processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import joblib
+import numpy as np
+import pytest
+
+from oracle import random_table
+from test_search import untimed
+from twbn import compute_scores, learn
+from twbn.cluster import active_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+distributed = pytest.importorskip("distributed", reason="needs the extra twbn[cluster]")
+
+TABLE = random_table(np.random.default_rng(8), 12, 300, max_states=3)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_without_a_cluster_there_is_none() -> None:
+    assert active_cluster() is None
+    with joblib.parallel_config(backend="threading"):
+        assert active_cluster() is None
+
+
+def test_scores_by_variable_are_those_of_one_process(client: Any) -> None:
+    assert client.status == "running"
+    limits = {name: 3 if v < 6 else 2 for v, name in enumerate(TABLE.names)}
+    required = [(TABLE.names[0], TABLE.names[11])]
+    for options in ({}, {"budget": 30}, {"max_parents": limits, "required": required}):
+        here: Any = compute_scores(TABLE, **options)
+        with joblib.parallel_config(backend="dask"):
+            there: Any = compute_scores(TABLE, **options)
+        assert there.equals(here)
+        assert there.info.status == here.info.status
+        assert there.info.complete_size == here.info.complete_size
+
+
+@pytest.mark.parametrize("method", ["anneal", "auto"])
+def test_the_same_network_as_in_one_process(client: Any, method: str) -> None:
+    assert client.status == "running"
+    here = [
+        learn(TABLE, treewidth=3, method=method, max_iterations=50_000, seed=5, n_jobs=jobs)
+        for jobs in (1, 2, 3)
+    ]
+    with joblib.parallel_config(backend="dask"):
+        there = learn(TABLE, treewidth=3, method=method, max_iterations=50_000, seed=5)
+    assert {untimed(result) for result in here} == {untimed(there)}
+
+
+def test_a_killed_worker_costs_its_chain_not_the_run(client: Any) -> None:
+    scores = compute_scores(TABLE)
+    pids = list(client.run(os.getpid).values())
+
+    def kill() -> None:
+        time.sleep(1.0)
+        os.kill(pids[0], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    with joblib.parallel_config(backend="dask"):
+        result = learn(scores, treewidth=3, method="anneal", time_limit=4.0, seed=1)
+    thread.join()
+    assert pids[0] not in client.run(os.getpid).values()
+    alone = learn(scores, treewidth=3, method="anneal", max_iterations=20_000)
+    assert result.score >= alone.score - 1e-6  # equivalent networks differ in the last digit
+    assert result.seconds < 30
