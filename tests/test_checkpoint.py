@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,31 +34,73 @@ def written(path: Path, n: int, seed: int = 0) -> Path:
 
 
 def test_a_killed_run_leaves_a_checkpoint_that_verifies(tmp_path: Path) -> None:
-    data = written(tmp_path / "data.csv", 60)
+    data = written(tmp_path / "data.csv", 100)
     scores = compute_scores(data, max_parents=2)
-    checkpoint = tmp_path / "best.json"
-    command = [
-        sys.executable, "-m", "twbn", "learn", str(data), "--method", "anneal", "--max-parents",
-        "2", "--time-limit", "60", "--checkpoint", str(checkpoint),
-    ]  # fmt: skip
-    rng = np.random.default_rng(0)
-    best = -np.inf
-    for kill in range(N_KILLS):
-        start = ["--start", str(checkpoint)] if kill else []
-        run = subprocess.Popen([*command, *start], stdout=subprocess.DEVNULL)
-        before = checkpoint.stat().st_mtime_ns if kill else 0
-        while not checkpoint.exists() or (kill < 3 and checkpoint.stat().st_mtime_ns == before):
+
+    def kill_one(number: int) -> None:
+        checkpoint = tmp_path / f"best{number}.json"
+        partial = checkpoint.with_name(checkpoint.name + ".part")
+        command = [
+            sys.executable, "-m", "twbn", "learn", str(data), "--method", "anneal",
+            "--max-parents", "2", "--time-limit", "60", "--seed", str(number),
+            "--checkpoint", str(checkpoint),
+        ]  # fmt: skip
+        run = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        while not checkpoint.exists():
             time.sleep(0.01)
             assert run.poll() is None
-            if kill and time.time_ns() - before > 20e9:
-                break  # nothing better was found any more
-        time.sleep(float(rng.uniform(0.0, 0.5)))
+        if number % 2:
+            time.sleep(float(np.random.default_rng(number).uniform(0.0, 1.0)))
+        else:  # in the middle of a later write, if there is one
+            end = time.monotonic() + 3
+            while not partial.exists() and time.monotonic() < end:
+                time.sleep(0.0005)
         run.send_signal(signal.SIGKILL)
         run.wait()
         found = read_result(checkpoint)
         assert found.verify(scores) == []
-        assert found.score >= best - 1e-6
-        best = found.score
+        assert found.score > scores.total([[]] * 100)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(kill_one, range(N_KILLS)))
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    table = random_table(np.random.default_rng(6), 20, 200, max_states=2)
+    file = tmp_path / "best.json"
+    learn(table, treewidth=3, method="anneal", max_iterations=300, checkpoint=file)
+    first = read_result(file)
+    with pytest.raises(OptionError, match="exists: start from it, or remove it"):
+        learn(table, treewidth=3, method="anneal", max_iterations=300, checkpoint=file)
+    again = learn(
+        table, treewidth=3, method="anneal", max_iterations=300, start=first, checkpoint=file
+    )
+    assert again.score >= first.score - 1e-6
+    assert read_result(file).score == again.score
+
+
+def test_a_checkpoint_that_cannot_be_written_ends_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = random_table(np.random.default_rng(6), 6, 100)
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("twbn.search.checkpoint.write_result", refuse)
+    result = learn(table, max_iterations=100, method="anneal", checkpoint=tmp_path / "x.json")
+    assert "the checkpoint was not written: No space left on device" in result.notes
+
+
+def test_a_start_learned_from_a_part_of_the_sets_fits_all_of_them() -> None:
+    table = random_table(np.random.default_rng(11), 30, 200, max_states=2)
+    for budget in (5, 20, 100, 400):
+        some = compute_scores(table, score="aic", budget=budget)
+        first = learn(some, treewidth=3, method="anneal", max_iterations=20_000)
+        again = learn(
+            table, score="aic", treewidth=3, method="anneal", max_iterations=100, start=first
+        )
+        assert again.score >= first.score - 1e-6
 
 
 def test_a_checkpoint_holds_the_result_in_the_end(tmp_path: Path) -> None:

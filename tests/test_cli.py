@@ -283,3 +283,51 @@ def test_a_bound_from_the_command_line(tmp_path: Path) -> None:
     assert best["status"] == "optimal"
     assert found["bound"] >= best["score"] - 1e-9
     assert "no network of treewidth at most 1" in twbn("bound", str(path), "-k", "1").stdout
+
+
+# Networks
+
+
+def test_from_a_table_to_answers(tmp_path: Path) -> None:
+    data = tmp_path / "d.csv"
+    data.write_text("rain,grass\n" + "no,dry\n" * 6 + "no,wet\n" * 2 + "yes,wet\n" * 4)
+    result, net = tmp_path / "r.json", tmp_path / "n.json"
+    assert twbn("learn", data, "-k", "1", "--iterations", "10", "-o", result).returncode == 0
+    assert twbn("fit", result, "--data", data, "--ess", "0", "-o", net).returncode == 0
+    done = twbn("query", net, "-q", "rain", "-e", "grass=wet", "--json")
+    assert json.loads(done.stdout)["rain"] == pytest.approx({"no": 1 / 3, "yes": 2 / 3})
+    done = twbn("mpe", net, "-e", "grass=wet", "--json")
+    assert json.loads(done.stdout)["states"] == {"rain": "yes", "grass": "wet"}
+    assert "rain=no" in twbn("mpe", net).stdout
+    bif = tmp_path / "n.bif"
+    assert twbn("convert", net, bif).returncode == 0
+    assert "0.666667  yes" in twbn("query", bif, "-q", "rain", "-e", "grass=wet").stdout
+    rows = twbn("sample", bif, "-n", "5", "--seed", "3").stdout.splitlines()
+    assert rows[0] == "rain,grass"
+    assert len(rows) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-q", "rian"], "unknown variable 'rian'; did you mean 'rain'?"),
+        (["-q", "rain", "-e", "grass=wett"], "unknown state 'wett'; did you mean 'wet'?"),
+        (["-q", "rain", "-e", "grass"], "evidence must be VARIABLE=STATE, got 'grass'"),
+        (["-q", "rain", "-e", "grass=wet", "-e", "grass=dry"], "evidence contradicts itself"),
+        (["-q", "rain", "-e", "grass=dry", "-e", "rain=yes"], "the evidence has probability zero"),
+    ],
+)
+def test_bad_questions_are_answered_clearly(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    net = tmp_path / "n.bif"
+    net.write_text(
+        "variable rain { type discrete [2] { no, yes }; }\n"
+        "variable grass { type discrete [2] { dry, wet }; }\n"
+        "probability ( rain ) { table 0.8, 0.2; }\n"
+        "probability ( grass | rain ) { (no) 0.9, 0.1; (yes) 0.0, 1.0; }\n"
+    )
+    done = twbn("query", net, *arguments)
+    assert done.returncode in {1, 2}
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

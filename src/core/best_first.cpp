@@ -51,7 +51,10 @@ class ChildExplorer {
     const auto out_of_time = [&] { return control.expired() || Clock::now() >= deadline; };
     score_core(budget / 2, out_of_time);
     while (!queue_.empty() && n_scored_ - first_scored < budget) {
-      if ((n_scored_ & 63) == 0 && out_of_time()) break;
+      if ((n_scored_ & 63) == 0 && out_of_time()) {
+        timed_out_ = true;
+        break;
+      }
       const Candidate candidate = queue_.top();
       queue_.pop();
       push(candidate.base, candidate.base_score, candidate.next + 1);
@@ -67,6 +70,7 @@ class ChildExplorer {
     keep_best(found);
   }
   std::int64_t n_scored() const { return n_scored_; }
+  bool timed_out() const { return timed_out_; }
 
  private:
   struct Single {
@@ -135,7 +139,10 @@ class ChildExplorer {
       chosen.resize(size);
       std::iota(chosen.begin(), chosen.end(), std::size_t{0});
       do {
-        if ((n_scored_ & 63) == 0 && out_of_time()) return;
+        if ((n_scored_ & 63) == 0 && out_of_time()) {
+          timed_out_ = true;
+          return;
+        }
         Members members;
         for (const std::size_t i : chosen) members.push_back(singles_[i].parent);
         std::sort(members.begin(), members.end());
@@ -254,6 +261,7 @@ class ChildExplorer {
   std::unordered_map<Members, double, MembersHash> scores_;
   std::priority_queue<Candidate> queue_;
   std::int64_t n_scored_ = 0;
+  bool timed_out_ = false;
 };
 
 }  // namespace
@@ -264,7 +272,10 @@ ScoredSets explore_best_first(const Columns& columns, const Terms& terms,
   const int n = columns.n_variables();
   std::vector<FamilyList> lists(static_cast<std::size_t>(n));
   std::atomic<std::int64_t> n_scored{0};
-  std::atomic<int> n_done{0};
+  std::atomic<bool> timed_out{false};
+  // Only those that may have parents take time.
+  std::atomic<int> n_left{static_cast<int>(std::count_if(
+      rules.max_parents.begin(), rules.max_parents.end(), [](int most) { return most > 0; }))};
   const bool timed = control.deadline != Clock::time_point::max();
   Control every_child;  // each child is visited, even when the time is over: its singles are cheap
   for_each_unit(
@@ -273,19 +284,20 @@ ScoredSets explore_best_first(const Columns& columns, const Terms& terms,
         auto deadline = Clock::time_point::max();
         if (timed) {
           const auto now = Clock::now();
-          const int left = std::max(n - n_done.load(), 1);
+          const int left = std::max(n_left.load(), 1);
           deadline = now + (std::max(control.deadline, now) - now) * n_jobs / left;
         }
         ChildExplorer explorer(columns, terms, rules, static_cast<int>(unit), *worker);
         explorer.explore(control.stop ? 0 : budget, control, deadline,
                          lists[static_cast<std::size_t>(unit)]);
         n_scored += explorer.n_scored();
-        ++n_done;
+        if (explorer.timed_out()) timed_out = true;
+        if (rules.max_parents[static_cast<std::size_t>(unit)] > 0) --n_left;
         control.done.fetch_add(1, std::memory_order_relaxed);
       },
       [](std::unique_ptr<Worker>&) {});
   ScoredSets result;
-  result.timed_out = control.expired();
+  result.timed_out = timed_out || control.expired();
   result.n_scored = n_scored;
   result.complete_size = 1;
   sort_families(lists, n_jobs, result);

@@ -1,7 +1,7 @@
 """Bayesian networks of bounded treewidth, learned from data, with proofs.
 
 The names below are in the order of the pipeline: a table, its local scores, the graphs in which
-results are proved, and the searches.
+results are proved, the searches, and networks that answer.
 """
 
 from twbn.data import Discretize, Table, as_table, datasets, read_table
@@ -18,6 +18,8 @@ from twbn.graphs import (
     write_gr,
     write_td,
 )
+from twbn.inference import Inference
+from twbn.network import Network, fit, read_network, write_network
 from twbn.scores import (
     LazyScores,
     LocalScores,
@@ -44,9 +46,11 @@ __all__ = [
     "DandelionCode",
     "Discretize",
     "Graph",
+    "Inference",
     "KTree",
     "LazyScores",
     "LocalScores",
+    "Network",
     "ScoreTable",
     "SearchResult",
     "Table",
@@ -56,10 +60,12 @@ __all__ = [
     "as_table",
     "compute_scores",
     "datasets",
+    "fit",
     "learn",
     "polish",
     "read_gr",
     "read_jkl",
+    "read_network",
     "read_result",
     "read_table",
     "read_td",
@@ -67,6 +73,7 @@ __all__ = [
     "upper_bound",
     "write_gr",
     "write_jkl",
+    "write_network",
     "write_result",
     "write_td",
 ]

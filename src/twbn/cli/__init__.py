@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import twbn
-from twbn.cli import graphs, learn, tables
+from twbn.cli import graphs, learn, networks, tables
 from twbn.cli.shared import complain, err, escape
 from twbn.errors import OptionError, TwbnError
 
@@ -28,6 +28,11 @@ app.command()(tables.score)
 app.command()(learn.learn)
 app.command()(learn.bound)
 app.command()(learn.verify)
+app.command()(networks.fit)
+app.command()(networks.query)
+app.command()(networks.mpe)
+app.command()(networks.sample)
+app.command()(networks.convert)
 app.command()(graphs.treewidth)
 app.add_typer(graphs.ktree)
 

@@ -82,7 +82,7 @@ def learn(
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Keep the best so far in this file, while running.", metavar="FILE"),
+        typer.Option(help="Keep the best so far in this file (auto, anneal).", metavar="FILE"),
     ] = None,
     out_file: Out = None,
     as_json: AsJson = False,

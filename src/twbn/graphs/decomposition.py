@@ -108,7 +108,7 @@ class TreeDecomposition:
         """Return an order whose elimination has at most this width. O(size of the bags)."""
         if not self.bags:
             return ()
-        parent, sequence = self._rooted_at(0)
+        parent, sequence = self.rooted_at(0)
         order: list[int] = []
         for i in reversed(sequence):  # leaves first: eliminate what no bag above has
             above = self.bags[parent[i]] if parent[i] >= 0 else frozenset()
@@ -123,9 +123,9 @@ class TreeDecomposition:
         return adjacent
 
     def _reached_from(self, root: int) -> set[int]:
-        return set(self._rooted_at(root)[1]) if self.bags else set()
+        return set(self.rooted_at(root)[1]) if self.bags else set()
 
-    def _rooted_at(self, root: int) -> tuple[list[int], list[int]]:
+    def rooted_at(self, root: int) -> tuple[list[int], list[int]]:
         """Return the parent of each bag and the bags in breadth-first order."""
         adjacent = self._adjacent()
         parent = [-1] * len(self.bags)

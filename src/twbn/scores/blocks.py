@@ -16,21 +16,31 @@ if TYPE_CHECKING:
 
 __all__ = ["score_in_blocks"]
 
-#: Blocks of variables for each worker, so that one slow block does not keep all waiting.
-BLOCKS_PER_WORKER = 2
+#: Blocks of variables for each worker, so that one slow block does not keep all waiting; with a
+#: time limit, which every block has for itself, there is one.
+BLOCKS_PER_WORKER = 4
 
 
 def score_in_blocks(
-    cluster: Cluster, table: Table, kind: tuple[Any, float], rules: ParentRules, *options: Any
+    cluster: Cluster,
+    table: Table,
+    kind: tuple[Any, float],
+    rules: ParentRules,
+    prune: bool,
+    budget: int,
+    n_bytes: int,
+    time_limit: float | None,
 ) -> _core.ScoredSets:
-    """Return what `_core.score_parent_sets` does, with a block of the variables in each job.
+    """Return what `_core.score_parent_sets` does with a budget, a block of variables in each job.
 
-    `kind` is the score and its equivalent sample size; the options are those of the kernel: prune,
-    budget, memory in bytes, time limit.
+    `kind` is the score and its equivalent sample size. For all sets there is no such thing: there
+    the variables share their counts, and one machine does it faster than several apart.
     """
     n = table.n_variables
-    n_blocks = min(n, BLOCKS_PER_WORKER * cluster.n_workers)
+    per_worker = BLOCKS_PER_WORKER if time_limit is None else 1
+    n_blocks = min(n, per_worker * cluster.n_workers)
     blocks = np.array_split(np.arange(n), n_blocks)
+    options = (prune, budget, n_bytes, time_limit)
     jobs = [(table, kind, rules, int(b[0]), int(b[-1]) + 1, *options) for b in blocks]
     parts: list[_core.ScoredSets] = cluster.map(_score_block, jobs)
     return {
@@ -54,7 +64,7 @@ def _score_block(
     first: int,
     last: int,
     prune: bool,
-    budget: int | None,
+    budget: int,
     n_bytes: int,
     time_limit: float | None,
 ) -> _core.ScoredSets:
@@ -73,9 +83,6 @@ def _score_block(
         time_limit,
         None,
     )
-    complete = found["complete_size"]
-    if budget is None and complete >= rules.max_parents[first:last].max():
-        complete = int(rules.max_parents.max())  # there is nothing larger here
     sets = found["variable_offsets"][first : last + 1]
     members = found["set_offsets"][sets[0] : sets[-1] + 1]
     # The numbers of sets are those of all variables: each other one has the empty set alone.
@@ -86,7 +93,6 @@ def _score_block(
         "scores": found["scores"][sets[0] : sets[-1]],
         "set_offsets": members - members[0],
         "parents": found["parents"][members[0] : members[-1]],
-        "complete_size": complete,
         "n_scored": found["n_scored"] - n_other,
     }
 

@@ -111,7 +111,7 @@ def compute_scores(
         parents for each variable, the most promising first.
     n_jobs
         Threads; None is one, -1 is one per core. On a cluster that joblib was told of
-        (``joblib.parallel_config``) its workers score the variables instead.
+        (``joblib.parallel_config``) its workers score the variables, if there is a budget.
     time_limit
         Seconds. What is complete by then is kept: all sets up to some size.
     memory_limit
@@ -151,7 +151,7 @@ def compute_scores(
         total = table.n_variables
     sets = None if budget is None else min(budget, 2**62)
     cluster = active_cluster()
-    if cluster is not None:
+    if cluster is not None and sets is not None:
         found = score_in_blocks(
             cluster, table, (score, ess), rules, prune, sets, n_bytes, time_limit
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twbn.data.convert import as_table
 from twbn.errors import MemoryLimitError
-from twbn.scores.compute import compute_scores, estimate, n_workers
+from twbn.scores.compute import Estimate, compute_scores, estimate, n_workers
 from twbn.scores.lazy import LazyScores
 from twbn.scores.rules import make_rules
 from twbn.scores.score_table import ScoreTable
@@ -27,6 +27,8 @@ SHARE = 0.4
 JUDGED_AFTER = 0.1
 #: More parent sets than this are never scored in a second, by one worker.
 MAX_RATE = 1e8
+#: Memory for all sets where there is no time limit: the same on every machine, as the answer is.
+MAX_GIB = 4.0
 #: Parent sets of two and more that are looked at for each variable, when not all are: the most that
 #: fit into memory, and if there is a limit, into the time.
 BUDGETS = (5000, 1000, 200)
@@ -41,6 +43,10 @@ class ScoresInTime(NamedTuple):
 
 class _TooSlowError(Exception):
     """All parent sets would take longer than there is time."""
+
+
+class _TooLargeError(Exception):
+    """All parent sets would take more memory than is used without asking."""
 
 
 def scores_in_time(
@@ -71,7 +77,12 @@ def scores_in_time(
     try:
         if callable(options.get("score")):  # has no budget: all sets up to some size it is
             scores = compute_scores(table, time_limit=share, **options)
-        elif share is not None and _n_sets(table, options) > MAX_RATE * n_workers(n_jobs) * share:
+        elif share is None and _estimate(table, options).n_bytes > MAX_GIB * 2**30:
+            raise _TooLargeError
+        elif (
+            share is not None
+            and _estimate(table, options).n_sets > MAX_RATE * n_workers(n_jobs) * share
+        ):
             raise _TooSlowError
         else:
             scores = compute_scores(
@@ -80,20 +91,26 @@ def scores_in_time(
         reason = "" if scores.info.status != "time_limit" else "there was no time for more"
     except _TooSlowError:
         reason = f"to score all would take more than {SHARE:.0%} of the time limit"
+    except _TooLargeError:
+        reason = f"all would take more than {MAX_GIB:g} GiB"
     except MemoryLimitError:
+        if share is None:
+            raise
         reason = "all would not fit into memory"
     if reason and not callable(options.get("score")):
         left = None if share is None else max(share - (time.perf_counter() - begun), 0.1 * share)
         scores = _promising(table, n_jobs, left, options)
-        reason = f"parent sets: the most promising ones of each variable, as {reason}"
-    if keep is not None and scores.info.status != "complete":
+        reason = f"the most promising ones of each variable, as {reason}"
+    if keep is not None:
         scores = _including(scores, table, keep, options)
-    return ScoresInTime(scores, (reason,) if reason else ())
+    return ScoresInTime(scores, (f"parent sets: {reason}",) if reason else ())
 
 
 def _promising(
     table: Table, n_jobs: int | None, time_limit: float | None, options: Mapping[str, Any]
 ) -> ScoreTable:
+    if time_limit is None:
+        return compute_scores(table, n_jobs=n_jobs, budget=BUDGETS[1], **options)
     for budget in BUDGETS[:-1]:
         try:
             return compute_scores(
@@ -106,10 +123,10 @@ def _promising(
     )
 
 
-def _n_sets(table: Table, options: Mapping[str, Any]) -> int:
+def _estimate(table: Table, options: Mapping[str, Any]) -> Estimate:
     names = ("max_parents", "required", "forbidden", "tiers")
     rules = make_rules(table.names, **{name: options[name] for name in names if name in options})
-    return estimate(table.n_variables, int(rules.max_parents.max())).n_sets
+    return estimate(table.n_variables, int(rules.max_parents.max()))
 
 
 def _including(

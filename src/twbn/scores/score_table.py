@@ -140,8 +140,11 @@ class ScoreTable:
     @cached_property
     def fingerprint(self) -> str:
         """What tells the data from others, where they are known; otherwise these scores."""
-        if self.info.fingerprint is not None:
-            return self.info.fingerprint
+        return self.info.fingerprint if self.info.fingerprint is not None else self.digest
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of names, sets and scores."""
         arrays = (self.variable_offsets, self.scores, self.set_offsets, self.parents)
         return fingerprint_of(self.names, arrays)
 

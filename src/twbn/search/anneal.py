@@ -46,6 +46,9 @@ CHAINS = 2
 LEAST_FOR_ROUNDS = 20_000
 #: Variables whose gain is looked at where scores are computed on demand.
 MAX_SCALE_VARIABLES = 50
+#: The longest round on a cluster, and the number of failed ones after which it is given up.
+CLUSTER_ROUND_SECONDS = 60.0
+MAX_LOST_ROUNDS = 2
 #: How often to tell of a better network.
 SECONDS_BETWEEN_NEWS = 1.0
 #: Treewidth and variables up to which the best network inside a k-tree takes milliseconds.
@@ -117,7 +120,12 @@ class _Annealing:
         self._scale = temperature_scale(self._scores)
         self._coldest = max(COLDEST, COLDEST_SHARE * self._scale)
         rng = np.random.default_rng(options.seed)
-        shares = [FIRST_SHARE, *[(1 - FIRST_SHARE) / REHEATS] * REHEATS]
+        n_reheats = REHEATS
+        if self._cluster is not None and options.time_limit is not None:
+            # What a round has found is known when it ends: long runs have more of them.
+            n_reheats = max(REHEATS, math.ceil(options.time_limit / CLUSTER_ROUND_SECONDS))
+        first = FIRST_SHARE if n_reheats == REHEATS else 1 / (n_reheats + 1)
+        shares = [first, *[(1 - first) / n_reheats] * n_reheats]
         budget = options.max_iterations
         if budget is not None and budget < LEAST_FOR_ROUNDS:
             shares = [1.0]
@@ -173,6 +181,8 @@ class _Annealing:
         )
         found, n_done, self._interrupted = self._run(work)
         self._n_done += n_done
+        if self._cluster is not None and self._on_progress is not None:
+            self._on_progress(options.seconds, self._n_done, self._best.score)
         for chain in found:
             self._n_accepted += chain.n_accepted
             if chain.score > self._best.score:
@@ -188,9 +198,10 @@ class _Annealing:
             except Exception as error:  # whatever the backend raises when workers are gone
                 self._n_lost += 1
                 self._why_lost = f"{type(error).__name__}: {error}"
-                if self._options.max_iterations is None:
-                    return [], 0, False
-                # An answer that is the same everywhere needs these chains.
+                if self._n_lost == MAX_LOST_ROUNDS:
+                    self._cluster = None
+                left = self._options.time_left or math.inf
+                work = work._replace(seconds=min(work.seconds, left))
         watched = self._on_progress is not None or self._on_improvement is not None
         before, live = self._n_done, self._best.score
 
@@ -279,7 +290,8 @@ class _Annealing:
             trace = [*self._trace[:-1], self._trace[-1]._replace(score=score)]
         notes = options.notes
         if self._n_lost:
-            notes = (*notes, f"{self._n_lost} rounds on the cluster were lost ({self._why_lost})")
+            lost = f"{self._n_lost} round{'s' * (self._n_lost > 1)} of the cluster failed"
+            notes = (*notes, f"{lost} and ran here instead ({self._why_lost})")
         return SearchResult(
             scores, dag, proof, options.treewidth, "anneal", status, self._bound, self._n_done,
             options.seconds, options.seed, tuple(trace), notes, self._n_accepted,

@@ -47,7 +47,7 @@ def auto(
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
         seed=seed, n_jobs=n_jobs, start=start,
     )  # fmt: skip
-    given = start
+    given = options.start
 
     def search(seconds: float | None, first: Start | None) -> SearchResult:
         return anneal(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -74,17 +73,25 @@ def run_on_cluster(
 ) -> tuple[list[Chain], int, bool]:
     """Return the same as `run_in_threads`, with one chain a job.
 
-    A job whose worker dies is given to another, which has only the rest of the time.
+    A job whose worker dies is given to another.
     """
-    end = time.time() + work.seconds
-    jobs = [(scores, work._replace(streams=(stream,)), end) for stream in work.streams]
+    jobs = [(scores, scores.digest, work._replace(streams=(stream,))) for stream in work.streams]
     found = cluster.map(_run_one, jobs)
     return [chain for chains, _, _ in found for chain in chains], sum(n for _, n, _ in found), False
 
 
-def _run_one(scores: ScoreTable, work: Round, end: float) -> tuple[list[Chain], int, bool]:
-    seconds = min(work.seconds, max(end - time.time(), 0.001))
-    return run_in_threads(scores, work._replace(seconds=seconds), 1)
+def _run_one(scores: ScoreTable, key: str, work: Round) -> tuple[list[Chain], int, bool]:
+    # A table comes with every job; what was built from it the first time is used again.
+    if key not in _tables:
+        while len(_tables) >= MAX_TABLES:
+            _tables.pop(next(iter(_tables)))
+        _tables[key] = scores
+    return run_in_threads(_tables[key], work, 1)
+
+
+#: On a worker: tables by what is in them.
+_tables: dict[str, ScoreTable] = {}
+MAX_TABLES = 2
 
 
 _arcs: WeakKeyDictionary[LocalScores, _core.CandidateArcs] = WeakKeyDictionary()

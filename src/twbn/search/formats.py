@@ -186,11 +186,11 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     """Return what a result file claims, unverified; FileFormatError if it is no result file."""
     path = Path(path)
     if not path.is_file():
-        msg = f"{path}: no such file"
+        msg = f"{path}: {'a folder, not a file' if path.is_dir() else 'no such file'}"
         raise FileFormatError(msg)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         msg = f"{path}: not a JSON file ({error})"
         raise FileFormatError(msg) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -221,7 +221,7 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     except KeyError as error:
         msg = f"{path}: the entry {error.args[0]!r} is missing"
         raise FileFormatError(msg) from None
-    except (TypeError, ValueError, AttributeError, OptionError) as error:
+    except (TypeError, ValueError, OverflowError, AttributeError, OptionError) as error:
         msg = f"{path}: an entry is not what it should be ({error})"
         raise FileFormatError(msg) from None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from twbn.errors import OptionError
@@ -12,10 +11,10 @@ from twbn.scores.in_time import scores_in_time
 from twbn.scores.protocol import LocalScores
 from twbn.search.anneal import anneal
 from twbn.search.auto import auto
+from twbn.search.checkpoint import Checkpoint
 from twbn.search.dynamic import dp
 from twbn.search.exact import exact
 from twbn.search.exact_milp import milp, milp_paper
-from twbn.search.formats import write_result
 from twbn.search.maxsat import maxsat
 from twbn.search.options import DEFAULT_TIME_LIMIT, check_budget, network_of
 from twbn.search.sample import sample, sample_exact
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from twbn.scores.kinds import ScoreOption
-    from twbn.search.options import Improvement, Progress, Start
+    from twbn.search.options import Progress, Start
     from twbn.search.result import SearchResult
 
 __all__ = ["METHODS", "Method", "learn"]
@@ -121,7 +120,8 @@ def learn(
         For the integer programs; see `milp`.
     checkpoint
         A file for the best result so far, replaced at most once a second while annealing, and at
-        the end. ``start=read_result(file)`` goes on from it.
+        the end; on a cluster, after every round. ``start=read_result(file)`` goes on from it; a
+        file that is there already is otherwise not touched.
     data_options
         How the data were read, to be noted in the checkpoint; see `write_result`.
     on_progress
@@ -141,8 +141,13 @@ def learn(
         raise OptionError(msg)
     check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
     extra = _solver_options(method, solver, cuts)
+    keeper = None
     if checkpoint is not None:
-        extra["on_improvement"] = _writer(method, checkpoint, data_options)
+        if method not in {"auto", "anneal"}:
+            msg = f"checkpoint is an option of auto and anneal, not of method {method!r}"
+            raise OptionError(msg)
+        keeper = Checkpoint(checkpoint, data_options, going_on=start is not None)
+        extra["on_improvement"] = keeper.write
     if time_limit is None and max_iterations is None:
         time_limit = DEFAULT_TIME_LIMIT
     notes: tuple[str, ...] = ()
@@ -163,23 +168,12 @@ def learn(
     )  # fmt: skip
     if notes:
         result = replace(result, scores=scores, notes=(*notes, *result.notes))
-    if checkpoint is not None:
-        write_result(result, checkpoint, data_options)
+    if keeper is not None:
+        keeper.write(result)
+        if keeper.failure is not None:
+            note = f"the checkpoint was not written: {keeper.failure}"
+            result = replace(result, scores=scores, notes=(*result.notes, note))
     return result
-
-
-def _writer(
-    method: str, checkpoint: str | os.PathLike[str], data_options: Mapping[str, Any] | None
-) -> Improvement:
-    """Return what writes results to the checkpoint, or raise OptionError."""
-    if method not in {"auto", "anneal"}:
-        msg = f"checkpoint is an option of auto and anneal, not of method {method!r}"
-        raise OptionError(msg)
-    folder = Path(checkpoint).absolute().parent
-    if not folder.is_dir():
-        msg = f"checkpoint: there is no folder {folder}"
-        raise OptionError(msg)
-    return lambda result: write_result(result, checkpoint, data_options)
 
 
 def _solver_options(method: str, solver: str | None, cuts: str | None) -> dict[str, Any]:

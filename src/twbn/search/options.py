@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,18 @@ __all__ = [
 Progress = Callable[[float, int, float], None]
 #: Called with the best result so far.
 Improvement = Callable[[SearchResult], None]
-Start = Dag | SearchResult | ResultFile
+
+
+class ProvedDag(NamedTuple):
+    """A network with the decomposition that proves its width."""
+
+    dag: Dag
+    decomposition: TreeDecomposition
+
+
+Start = Dag | SearchResult | ResultFile | ProvedDag
+#: Share of the time limit to find a decomposition of a start that brings none.
+START_SHARE = 0.2
 
 #: Seconds that a search takes when it is given neither a time nor a number of iterations.
 DEFAULT_TIME_LIMIT = 10.0
@@ -54,7 +65,7 @@ class SearchOptions:
     max_iterations: int | None
     seed: int
     n_jobs: int
-    start: tuple[Dag, TreeDecomposition] | None
+    start: ProvedDag | None
     started: float
     notes: tuple[str, ...]
 
@@ -71,7 +82,7 @@ class SearchOptions:
         start: Start | None,
     ) -> SearchOptions:
         """Return the options, or raise OptionError naming the one at fault."""
-        n = scores.n_variables
+        n, started = scores.n_variables, time.perf_counter()
         check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
         if time_limit is None and max_iterations is None:
             time_limit = DEFAULT_TIME_LIMIT
@@ -93,8 +104,8 @@ class SearchOptions:
             max_iterations,
             int(seed),
             n_workers(n_jobs),
-            None if start is None else _checked_start(start, scores, treewidth),
-            time.perf_counter(),
+            None if start is None else _checked_start(start, scores, treewidth, time_limit),
+            started,
             tuple(notes),
         )
 
@@ -131,13 +142,13 @@ def check_budget(
 
 
 def _checked_start(
-    start: Start, scores: LocalScores, treewidth: int
-) -> tuple[Dag, TreeDecomposition]:
+    start: Start, scores: LocalScores, treewidth: int, time_limit: float | None
+) -> ProvedDag:
     dag, proof = network_of(start)
     if dag.n_vertices != scores.n_variables:
         msg = f"start has {dag.n_vertices} variables, the scores have {scores.n_variables}"
         raise OptionError(msg)
-    if not isinstance(start, Dag):
+    if isinstance(start, SearchResult | ResultFile):
         _check_same_data(start, scores)
     if scores.total(dag) == -math.inf:
         child = next(v for v, p in enumerate(dag.parents) if scores.local(v, p) == -math.inf)
@@ -148,19 +159,26 @@ def _checked_start(
         )
         raise OptionError(msg)
     if proof is None or proof.width > treewidth:
-        found = exact_treewidth(dag.moral_graph(), time_limit=10.0)
+        seconds = 10.0 if time_limit is None else min(10.0, START_SHARE * time_limit)
+        found = exact_treewidth(dag.moral_graph(), time_limit=seconds)
         proof = found.decomposition
+        if found.lower > treewidth:
+            msg = f"start has treewidth {found.lower}, the bound is {treewidth}"
+            raise OptionError(msg)
     if proof.width > treewidth:
-        msg = f"start has treewidth {proof.width}, the bound is {treewidth}"
+        msg = (
+            f"start may be too wide: no decomposition of width {treewidth} was found in "
+            f"{seconds:.1f} s, one of {proof.width} was"
+        )
         raise OptionError(msg)
-    return dag, proof
+    return ProvedDag(dag, proof)
 
 
 def network_of(start: Start) -> tuple[Dag, TreeDecomposition | None]:
     """Return the network to start from, with its proof if it brings one."""
     if isinstance(start, Dag):
         return start, None
-    if isinstance(start, SearchResult):
+    if isinstance(start, SearchResult | ProvedDag):
         return start.dag, start.decomposition
     if isinstance(start, ResultFile):
         try:

@@ -1,0 +1,147 @@
+"""Commands for networks with parameters."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import twbn
+from twbn.cli.options import AsJson, Seed
+from twbn.cli.shared import check_target, escape, out, print_json, read_data
+from twbn.errors import OptionError
+from twbn.search import read_result
+from twbn.search.options import network_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["convert", "fit", "mpe", "query", "sample"]
+
+Net = Annotated[
+    Path, typer.Argument(help="Network: .json, .bif, .xmlbif, .uai, .net.", metavar="NET")
+]
+Evidence = Annotated[
+    list[str] | None,
+    typer.Option("-e", "--evidence", help="What is known; repeatable.", metavar="VARIABLE=STATE"),
+]
+Target = Annotated[Path, typer.Option("-o", "--out", help="File to write.", metavar="FILE")]
+
+
+def fit(
+    result: Annotated[Path, typer.Argument(help="Result file (JSON).", metavar="RESULT")],
+    data: Annotated[Path, typer.Option("--data", help="The table.", metavar="DATA")],
+    out_file: Target,
+    ess: Annotated[
+        float, typer.Option(help="Equivalent sample size of the prior; 0: maximum likelihood.")
+    ] = 1.0,
+) -> None:
+    """Give a learned structure its parameters; -o writes the network."""
+    check_target(out_file)
+    claimed = read_result(result)
+    table = read_data(data, dict(claimed.data_options))
+    if claimed.names != table.names:
+        msg = f"{result} has other variables than {data}, or in another order"
+        raise OptionError(msg)
+    dag, proof = network_of(claimed)
+    network = twbn.fit(dag, table, ess=ess, decomposition=proof)
+    twbn.write_network(network, out_file)
+    out.print(f"{network.n_parameters:,} parameters; written to {escape(str(out_file))}")
+
+
+def query(
+    net: Net,
+    variables: Annotated[
+        list[str], typer.Option("-q", "--query", help="Variable; repeatable.", metavar="VARIABLE")
+    ],
+    evidence: Evidence = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the posterior of variables, each by itself, given evidence."""
+    engine = twbn.Inference(twbn.read_network(net))
+    known = _known(evidence)
+    answers = {name: engine.query([name], known).to_dict() for name in variables}
+    if as_json:
+        print_json({name: {str(s): p for s, p in a.items()} for name, a in answers.items()})
+        return
+    for name, answer in answers.items():
+        out.print(f"{escape(name)}")
+        for state, probability in answer.items():
+            out.print(f"  {probability:.6f}  {escape(str(state))}")
+
+
+def mpe(net: Net, evidence: Evidence = None, as_json: AsJson = False) -> None:
+    """Print the most probable states of all variables together, given evidence."""
+    engine = twbn.Inference(twbn.read_network(net))
+    known = _known(evidence)
+    best = engine.most_probable(known)
+    log_probability = engine.log_evidence(best)
+    if as_json:
+        print_json({"log_probability": log_probability, "states": best})
+        return
+    for name, state in best.items():
+        out.print(f"{escape(name)}={escape(str(state))}")
+    out.print(f"log probability {log_probability:.6f}")
+
+
+def sample(
+    net: Net,
+    rows: Annotated[int, typer.Option("-n", "--rows", help="Number of rows.")] = 100,
+    seed: Seed = 0,
+    out_file: Annotated[
+        Path | None, typer.Option("-o", "--out", help="CSV file; printed by default.")
+    ] = None,
+) -> None:
+    """Draw rows from a network."""
+    check_target(out_file)
+    table = twbn.read_network(net).sample(rows, seed=seed)
+    lines: Iterable[list[Any]] = (
+        [table.states[v][code] for v, code in enumerate(row)] for row in table.codes.tolist()
+    )
+    if out_file is None:
+        _write(sys.stdout, table.names, lines)
+        return
+    with out_file.open("w", newline="", encoding="utf-8") as file:
+        _write(file, table.names, lines)
+    out.print(f"{rows:,} rows; written to {escape(str(out_file))}")
+
+
+def convert(
+    source: Net,
+    target: Annotated[Path, typer.Argument(help="File to write, by its ending.", metavar="FILE")],
+    dialect: Annotated[
+        str | None, typer.Option(help="Of a UAI file that is read: uai, agrum or pgmpy.")
+    ] = None,
+) -> None:
+    """Read a network in one format and write it in another."""
+    check_target(target)
+    if dialect is not None and ".uai" not in source.suffixes:
+        msg = f"--dialect is for UAI files, {source} is none"
+        raise OptionError(msg)
+    network = twbn.read_network(source, **({} if dialect is None else {"dialect": dialect}))
+    twbn.write_network(network, target)
+    out.print(f"{escape(repr(network))}; written to {escape(str(target))}")
+
+
+def _known(evidence: list[str] | None) -> dict[str, str]:
+    """Return variable and state of every ``VARIABLE=STATE``."""
+    known: dict[str, str] = {}
+    for text in evidence or []:
+        name, equals, state = text.partition("=")
+        if not equals:
+            msg = f"evidence must be VARIABLE=STATE, got {text!r}"
+            raise OptionError(msg)
+        if known.get(name, state) != state:
+            msg = f"evidence contradicts itself: {name}={known[name]} and {name}={state}"
+            raise OptionError(msg)
+        known[name] = state
+    return known
+
+
+def _write(file: Any, names: Iterable[str], rows: Iterable[list[Any]]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)

@@ -1,0 +1,287 @@
+"""Questions to a network: posteriors, probabilities of evidence, most probable explanations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twbn.errors import DataError, OptionError
+from twbn.inference.junction_tree import MAX_ENTRIES, Beliefs, JunctionTree, Likelihoods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from twbn.network.network import Network, State, Table
+
+__all__ = ["Inference", "Posterior"]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A distribution over the joint states of some variables."""
+
+    variables: tuple[str, ...]
+    states: tuple[tuple[State, ...], ...]
+    values: NDArray[np.float64]
+
+    def __getitem__(self, state: Any) -> float:
+        """Return the probability of a state, or of a tuple of states."""
+        wanted = state if isinstance(state, tuple) else (state,)
+        if len(wanted) != len(self.variables):
+            msg = f"expected a state for each of {list(self.variables)}, got {state!r}"
+            raise OptionError(msg)
+        cell = []
+        for name, states, one in zip(self.variables, self.states, wanted, strict=True):
+            if one not in states:
+                msg = f"{one!r} is no state of {name!r}: {list(states)}"
+                raise DataError(msg)
+            cell.append(states.index(one))
+        return float(self.values[tuple(cell)])
+
+    def to_dict(self) -> dict[State, float]:
+        """Return {state: probability} of a single variable."""
+        if len(self.variables) != 1:
+            msg = f"{len(self.variables)} variables have joint states; use values"
+            raise OptionError(msg)
+        return dict(zip(self.states[0], self.values.tolist(), strict=True))
+
+
+class Inference:
+    """Exact answers from one network.
+
+    Parameters
+    ----------
+    network
+        A `Network`; its decomposition makes the junction tree, or greedy fill-in does.
+    max_entries
+        Limit for the junction tree; see `JunctionTree`.
+
+    Examples
+    --------
+    >>> from twbn.network import Network
+    >>> rain = Network.from_tables(
+    ...     {"rain": ["no", "yes"], "grass": ["dry", "wet"]},
+    ...     {"rain": [], "grass": ["rain"]},
+    ...     {"rain": [0.8, 0.2], "grass": [[0.9, 0.1], [0.2, 0.8]]},
+    ... )
+    >>> engine = Inference(rain)
+    >>> round(engine.query(["rain"], {"grass": "wet"})["yes"], 6)
+    0.666667
+    >>> engine.most_probable({"grass": "wet"})
+    {'rain': 'yes', 'grass': 'wet'}
+    """
+
+    def __init__(self, network: Network, *, max_entries: int = MAX_ENTRIES) -> None:
+        self.network = network
+        self.tree = JunctionTree(network, max_entries=max_entries)
+
+    def query(
+        self,
+        variables: Sequence[str],
+        evidence: Mapping[str, Any] | None = None,
+        *,
+        likelihood: Mapping[str, Sequence[float]] | None = None,
+    ) -> Posterior:
+        """Return the joint posterior of some variables.
+
+        Parameters
+        ----------
+        variables
+            Names; the axes of the answer in this order.
+        evidence
+            State by variable.
+        likelihood
+            Soft evidence: for a variable a number for each of its states, not all zero.
+        """
+        network = self.network
+        if isinstance(variables, str):
+            variables = [variables]
+        wanted = [network.index(name) for name in variables]
+        if not wanted or len(set(wanted)) < len(wanted):
+            msg = f"variables must be distinct, and at least one, got {list(variables)}"
+            raise OptionError(msg)
+        found = self._checked(
+            self.tree.collect(self._likelihoods(evidence, likelihood), wanted), evidence
+        )
+        values = found.values[0] / found.values[0].sum()
+        order = [found.variables.index(v) for v in wanted]
+        return Posterior(
+            tuple(variables),
+            tuple(network.states[v] for v in wanted),
+            np.transpose(values, order),
+        )
+
+    def marginals(
+        self,
+        evidence: Mapping[str, Any] | None = None,
+        *,
+        likelihood: Mapping[str, Sequence[float]] | None = None,
+    ) -> dict[str, Posterior]:
+        """Return the posterior of every variable; two passes over the tree."""
+        given = self._likelihoods(evidence, likelihood)
+        beliefs = self.tree.calibrate(given) if given else self._prior
+        self._checked(beliefs[0], evidence)
+        found = {}
+        for v, name in enumerate(self.network.names):
+            belief = beliefs[self.tree.home[v]]
+            axes = tuple(k for k, u in enumerate(belief.variables) if u != v)
+            values = belief.values[0].sum(axis=axes)
+            states = self.network.states[v]
+            found[name] = Posterior((name,), (states,), values / values.sum())
+        return found
+
+    def log_evidence(
+        self,
+        evidence: Mapping[str, Any],
+        *,
+        likelihood: Mapping[str, Sequence[float]] | None = None,
+    ) -> float:
+        """Return the log-probability of evidence; minus infinity where it is impossible."""
+        found = self.tree.collect(self._likelihoods(evidence, likelihood))
+        with np.errstate(divide="ignore"):
+            return float(np.log(found.values[0]) + found.log[0])
+
+    def most_probable(self, evidence: Mapping[str, Any] | None = None) -> dict[str, State]:
+        """Return the most probable state of all variables together.
+
+        Among equals, the one whose states come first, bag by bag: always the same.
+        """
+        codes = self._most_probable(self._likelihoods(evidence, None), 1, evidence)[0]
+        return {
+            name: self.network.states[v][int(codes[v])] for v, name in enumerate(self.network.names)
+        }
+
+    def predict_proba(self, data: Table, variable: str) -> NDArray[np.float64]:
+        """Return the posterior of one variable in every row, given the row's other cells."""
+        v = self.network.index(variable)
+        blocks = []
+        for rows, likelihoods in self._blocks(data, leave_out=v):
+            found = self._checked_rows(self.tree.collect(likelihoods, [v]), rows, data)
+            values = np.broadcast_to(found.values, (len(rows), self.network.n_states[v]))
+            blocks.append(values / values.sum(axis=1, keepdims=True))
+        return np.concatenate(blocks)
+
+    def impute(self, data: Table) -> Table:
+        """Return the table with the missing cells of each row at their most probable states."""
+        codes = np.array(data.codes)
+        for rows, likelihoods in self._blocks(data):
+            found = self._most_probable(likelihoods, len(rows), None)
+            gaps = codes[rows] < 0
+            codes[rows] = np.where(gaps, found, codes[rows])
+        return type(data)(data.names, data.codings, codes, data.weights)
+
+    def score_samples(self, data: Table) -> NDArray[np.float64]:
+        """Return the log-probability of every row's known cells."""
+        blocks = []
+        for rows, likelihoods in self._blocks(data):
+            found = self.tree.collect(likelihoods)
+            with np.errstate(divide="ignore"):
+                blocks.append(np.broadcast_to(np.log(found.values) + found.log, (len(rows),)))
+        return np.concatenate(blocks)
+
+    @cached_property
+    def _prior(self) -> list[Beliefs]:
+        return self.tree.calibrate({})
+
+    def _likelihoods(
+        self,
+        evidence: Mapping[str, Any] | None,
+        likelihood: Mapping[str, Sequence[float]] | None,
+    ) -> Likelihoods:
+        network = self.network
+        found: Likelihoods = {}
+        for name, state in (evidence or {}).items():
+            v = network.index(name)
+            values = np.zeros((1, network.n_states[v]))
+            values[0, network.state_code(v, state)] = 1.0
+            found[v] = values
+        for name, soft in (likelihood or {}).items():
+            v = network.index(name)
+            values = np.asarray(soft, dtype=np.float64).reshape(1, -1)
+            if values.shape[1] != network.n_states[v]:
+                msg = (
+                    f"the likelihood of {name!r} has {values.shape[1]} numbers, "
+                    f"it has {network.n_states[v]} states"
+                )
+                raise OptionError(msg)
+            if not np.all(np.isfinite(values)) or values.min() < 0 or values.max() == 0:
+                msg = f"the likelihood of {name!r} must be numbers from 0, not all zero, got {soft}"
+                raise OptionError(msg)
+            found[v] = found[v] * values if v in found else values
+        return found
+
+    def _blocks(
+        self, data: Table, leave_out: int | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], Likelihoods]]:
+        """Yield rows of the data that are worked on together, with their evidence."""
+        self.network.check_columns(data)
+        step = self.tree.rows_at_once()
+        for first in range(0, data.n_rows, step):
+            rows = np.arange(first, min(first + step, data.n_rows))
+            likelihoods: Likelihoods = {}
+            for v in range(self.network.n_variables):
+                codes = data.codes[rows, v]
+                if v == leave_out or not (codes >= 0).any():
+                    continue
+                n = self.network.n_states[v]
+                likelihoods[v] = np.vstack([np.eye(n), np.ones(n)])[codes]  # -1: the last, unknown
+            yield rows, likelihoods
+
+    def _most_probable(
+        self, likelihoods: Likelihoods, n_rows: int, evidence: Mapping[str, Any] | None
+    ) -> NDArray[np.int32]:
+        """Return the codes of the most probable explanation of every row."""
+        tree = self.tree
+        parent, order = tree.orientation(0)
+        by_bag = tree.by_bag(likelihoods)
+        waiting: list[list[Beliefs]] = [[] for _ in tree.bags]
+        beliefs: list[Beliefs] = [None] * len(tree.bags)  # type: ignore[list-item]
+        for i in reversed(order):
+            beliefs[i] = tree.combine(i, waiting[i], by_bag[i])
+            if parent[i] >= 0:
+                kept = tuple(v for v in tree.bags[i] if v in tree.decomposition.bags[parent[i]])
+                waiting[parent[i]].append(tree.reduced(beliefs[i], kept, np.max))
+        self._checked(beliefs[order[0]], evidence)
+        codes = np.full((n_rows, self.network.n_variables), -1, dtype=np.int32)
+        every = np.arange(n_rows)
+        for i in order:
+            bag = tree.bags[i]
+            values = np.broadcast_to(beliefs[i].values, (n_rows, *beliefs[i].values.shape[1:]))
+            known = [v for v in bag if codes[0, v] >= 0]
+            free = [v for v in bag if codes[0, v] < 0]
+            if not free:
+                continue
+            axes = [1 + bag.index(v) for v in (*known, *free)]
+            table = np.transpose(values, (0, *axes))
+            table = table[(every, *(codes[:, v] for v in known))]
+            best = table.reshape(n_rows, -1).argmax(axis=1)
+            shape = tuple(self.network.n_states[v] for v in free)
+            for v, found in zip(free, np.unravel_index(best, shape), strict=True):
+                codes[:, v] = found
+        return codes
+
+    def _checked(self, found: Beliefs, evidence: Mapping[str, Any] | None) -> Beliefs:
+        """Refuse evidence that has probability zero, by name."""
+        if np.isneginf(found.log).any() or found.values.max() == 0:
+            given = ", ".join(f"{name}={state}" for name, state in (evidence or {}).items())
+            msg = f"the evidence has probability zero: {given or 'the likelihoods exclude all'}"
+            raise DataError(msg)
+        return found
+
+    def _checked_rows(self, found: Beliefs, rows: NDArray[np.int64], data: Table) -> Beliefs:
+        bad = np.flatnonzero(np.isneginf(found.log))
+        if len(bad):
+            row = int(rows[bad[0]])
+            known = [
+                f"{name}={data.states[v][data.codes[row, v]]}"
+                for v, name in enumerate(data.names)
+                if data.codes[row, v] >= 0
+            ]
+            msg = f"row {row + 1} has probability zero: {', '.join(known)}"
+            raise DataError(msg)
+        return found

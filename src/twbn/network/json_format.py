@@ -1,0 +1,134 @@
+"""twbn's own model files: everything, exactly, with the proof of the treewidth."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twbn.data.discretize import Bins, Categories
+from twbn.errors import FileFormatError, TwbnError
+from twbn.graphs.dag import Dag
+from twbn.graphs.decomposition import TreeDecomposition
+from twbn.network.network import Network
+from twbn.network.parts import read_text, write_text
+
+if TYPE_CHECKING:
+    import os
+
+    from twbn.data.discretize import Coding
+
+__all__ = ["network_document", "network_from_document", "read_json", "write_json"]
+
+FORMAT, VERSION = "twbn-model", 1
+
+
+def write_json(network: Network, path: str | os.PathLike[str]) -> None:
+    """Write a network as JSON: states with their types, bins, tables, decomposition."""
+    text = json.dumps(network_document(network), ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Network:
+    """Return the network of a model file; a newer version is refused."""
+    try:
+        document = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        msg = f"{path}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+        raise FileFormatError(msg) from None
+    return network_from_document(document, str(path))
+
+
+def network_document(network: Network) -> dict[str, Any]:
+    """Return a network as plain values."""
+    names = network.names
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "variables": [
+            {"name": name, **_coding_document(coding)}
+            for name, coding in zip(names, network.codings, strict=True)
+        ],
+        "parents": network.parents,
+        "cpts": {
+            name: {
+                "shape": list(table.shape),
+                "order": [*network.parents[name], name],
+                "values": table.ravel().tolist(),
+            }
+            for name, table in zip(names, network.tables, strict=True)
+        },
+        "tree_decomposition": None,
+    }
+    if network.decomposition is not None:
+        document["tree_decomposition"] = {
+            "width": network.decomposition.width,
+            "bags": [[names[v] for v in sorted(bag)] for bag in network.decomposition.bags],
+            "edges": [list(edge) for edge in network.decomposition.edges],
+        }
+    return document
+
+
+def network_from_document(document: Any, source: str = "document") -> Network:
+    """Return the network of plain values, as `network_document` gives them."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        msg = f"{source}: not a model file of twbn (its format is not {FORMAT!r})"
+        raise FileFormatError(msg)
+    if document.get("version") != VERSION:
+        msg = (
+            f"{source}: version {document.get('version')!r} of the model format is not known, "
+            f"this twbn reads {VERSION}"
+        )
+        raise FileFormatError(msg)
+    try:
+        names = tuple(str(variable["name"]) for variable in document["variables"])
+        codings = tuple(_coding(variable) for variable in document["variables"])
+        position = {name: v for v, name in enumerate(names)}
+        dag = Dag(tuple(tuple(position[p] for p in document["parents"][name]) for name in names))
+        tables = []
+        for v, name in enumerate(names):
+            cpt = document["cpts"][name]
+            order = [position[u] for u in cpt["order"]]
+            if sorted(order[:-1]) != list(dag.parents[v]) or order[-1] != v:
+                msg = f"the table of {name!r} is over {cpt['order']}"
+                raise ValueError(msg)
+            table = np.array(cpt["values"], dtype=np.float64).reshape(cpt["shape"])
+            axes = np.argsort(order[:-1], kind="stable").tolist()
+            tables.append(np.transpose(table, (*axes, len(axes))))
+        proof = document["tree_decomposition"]
+        decomposition = None
+        if proof is not None:
+            bags = tuple(frozenset(position[v] for v in bag) for bag in proof["bags"])
+            decomposition = TreeDecomposition(bags, tuple((a, b) for a, b in proof["edges"]))
+        return Network(dag, names, codings, tuple(tables), decomposition)
+    except KeyError as error:
+        msg = f"{source}: the entry {error.args[0]!r} is missing"
+        raise FileFormatError(msg) from None
+    except (TypeError, ValueError, TwbnError) as error:
+        msg = f"{source}: {error}"
+        raise FileFormatError(msg) from None
+
+
+def _coding_document(coding: Coding) -> dict[str, Any]:
+    if isinstance(coding, Bins):
+        return {
+            "states": list(coding.states),
+            "dtype": "bins",
+            "bins": list(coding.edges),
+            "at_least": coding.at_least,
+        }
+    kinds = sorted({type(state).__name__ for state in coding.states})
+    return {"states": list(coding.states), "dtype": kinds[0] if len(kinds) == 1 else "mixed"}
+
+
+def _coding(variable: dict[str, Any]) -> Coding:
+    if "bins" in variable:
+        return Bins(tuple(map(float, variable["bins"])), bool(variable.get("at_least", False)))
+    states = variable["states"]
+    if not all(isinstance(state, str | int | float | bool) for state in states):
+        msg = f"the states of {variable['name']!r} must be texts, numbers or truth values"
+        raise ValueError(msg)
+    if variable.get("dtype") == "float":
+        states = [float(state) for state in states]
+    return Categories(tuple(states))

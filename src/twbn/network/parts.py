@@ -1,0 +1,116 @@
+"""What readers of network files have in common."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twbn.errors import DataError, FileFormatError, GraphError
+from twbn.network.network import EXACT, Network
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from twbn.data.discretize import State
+
+__all__ = ["Parts", "read_text", "write_text"]
+
+#: A row of probabilities may be off by this much in a file; it is then made to sum to one.
+TOLERANCE = 1e-2
+
+
+@dataclass
+class Parts:
+    """The pieces of a network as a file gives them, in its order."""
+
+    source: str
+    states: dict[str, list[State]] = field(default_factory=dict)
+    parents: dict[str, list[str]] = field(default_factory=dict)
+    tables: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def shape(self, child: str) -> tuple[int, ...]:
+        """Return the shape of a variable's table: parents as the file orders them, then itself."""
+        for name in (*self.parents[child], child):
+            if name not in self.states:
+                msg = f"{self.source}: {name!r} is not declared as a variable"
+                raise FileFormatError(msg)
+        return tuple(len(self.states[name]) for name in (*self.parents[child], child))
+
+    def reshaped(self, child: str, values: Sequence[float]) -> NDArray[np.float64]:
+        """Return values in the order of the axes as a table; their number has to be right."""
+        shape = self.shape(child)
+        if len(values) != int(np.prod(shape)):
+            msg = (
+                f"{self.source}: the table of {child!r} has {len(values)} values, "
+                f"expected {int(np.prod(shape))}"
+            )
+            raise FileFormatError(msg)
+        return np.array(values, dtype=np.float64).reshape(shape)
+
+    def network(self) -> Network:
+        """Return the network; rows that sum to one only roughly are mended, with a warning."""
+        worst = 0.0
+        for name in self.states:
+            if name not in self.tables:
+                msg = f"{self.source}: variable {name!r} has no probabilities"
+                raise FileFormatError(msg)
+            table = self.tables[name]
+            sums = table.sum(axis=-1, keepdims=True)
+            off = float(np.abs(sums - 1).max())
+            if not off <= TOLERANCE or table.min() < 0:
+                where = np.unravel_index(int(np.abs(sums - 1).argmax()), sums.shape[:-1])
+                given = ", ".join(
+                    f"{p}={self.states[p][i]}"
+                    for p, i in zip(self.parents[name], where, strict=True)
+                )
+                total = float(sums[where][0])
+                msg = (
+                    f"{self.source}: the probabilities of {name!r}"
+                    f"{' given ' + given if given else ''} sum to {total:.6g}, not 1"
+                )
+                raise FileFormatError(msg)
+            if off > EXACT:
+                worst = max(worst, off)
+                self.tables[name] = table / sums
+        if worst:
+            msg = f"{self.source}: rows off by up to {worst:.2g} were made to sum to one"
+            warnings.warn(msg, stacklevel=4)
+        try:
+            return Network.from_tables(self.states, self.parents, self.tables)
+        except (DataError, GraphError) as error:
+            msg = f"{self.source}: {error}"
+            raise FileFormatError(msg) from None
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file: UTF-8 or, failing that, Latin-1; gzip by its ending."""
+    path = Path(path)
+    if not path.is_file():
+        msg = f"{path}: no such file"
+        raise FileFormatError(msg)
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (gzip.BadGzipFile, EOFError) as error:
+        msg = f"{path}: not a gzip file ({error})"
+        raise FileFormatError(msg) from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file in one piece; gzip by its ending."""
+    path = Path(path)
+    partial = path.with_name(path.name + ".part")
+    raw = text.encode("utf-8")
+    partial.write_bytes(gzip.compress(raw, mtime=0) if path.suffix == ".gz" else raw)
+    partial.replace(path)
