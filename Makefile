@@ -61,6 +61,7 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/bench_scores.py
 	$(BIN)/python benchmarks/bench_treewidth.py
 	$(BIN)/python benchmarks/bench_sampling.py
+	$(BIN)/python benchmarks/bench_inference.py
 
 bench-quality: .venv/built
 	$(BIN)/python benchmarks/bench_quality.py

@@ -33,6 +33,7 @@
 #include "lazy_scores.h"
 #include "positive_instances.h"
 #include "random.h"
+#include "row_messages.h"
 #include "score_index.h"
 #include "score_lookup.h"
 #include "subset_dp.h"
@@ -444,6 +445,35 @@ NB_MODULE(_core, m) {
       },
       "scores"_a, "arcs"_a, "k"_a, "starts"_a, "orders"_a, "streams"_a, "hottest"_a, "coldest"_a, "seed"_a,
       "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none(), "on_best"_a.none());
+
+  nb::class_<twbn::RowMessages>(m, "RowMessages")
+      .def(
+          "__init__",
+          [](twbn::RowMessages* self, Array1<std::int32_t> n_states, Array1<std::int32_t> parent,
+             Array1<std::int64_t> variable_offsets, Array1<std::int32_t> variables,
+             Array1<double> tables, std::int32_t target) {
+            new (self) twbn::RowMessages({view(n_states), view(parent), view(variable_offsets),
+                                          view(variables), view(tables)},
+                                         target);
+          },
+          "n_states"_a, "parent"_a, "variable_offsets"_a, "variables"_a, "tables"_a, "target"_a)
+      .def(
+          "collect",
+          [](twbn::RowMessages& self, Array2<std::int32_t> rows, std::size_t n_states) {
+            const std::size_t n = rows.shape(0);
+            const std::size_t width = rows.shape(1);
+            std::vector<double> posteriors(n * n_states);
+            std::vector<double> logs(n);
+            {
+              nb::gil_scoped_release release;
+              for (std::size_t i = 0; i < n; ++i) {
+                logs[i] = self.collect({rows.data() + i * width, width},
+                                       {posteriors.data() + i * n_states, n_states});
+              }
+            }
+            return nb::make_tuple(to_numpy(std::move(posteriors)), to_numpy(std::move(logs)));
+          },
+          "rows"_a, "n_states"_a);
 
   m.def(
       "find_clusters",

@@ -148,6 +148,21 @@ def anneal(
     on_progress: Callable[[int], None] | None,
     on_best: Callable[[float, list[list[int]], list[int]], None] | None,
 ) -> tuple[list[tuple[float, list[list[int]], list[int], int]], int, bool]: ...
+
+class RowMessages:
+    def __init__(
+        self,
+        n_states: NDArray[np.int32],
+        parent: NDArray[np.int32],
+        variable_offsets: NDArray[np.int64],
+        variables: NDArray[np.int32],
+        tables: NDArray[np.float64],
+        target: int,
+    ) -> None: ...
+    def collect(
+        self, rows: NDArray[np.int32], n_states: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
 def find_clusters(
     n: int,
     child: NDArray[np.int32],

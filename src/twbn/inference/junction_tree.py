@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twbn import _core
 from twbn.errors import MemoryLimitError, OptionError
 from twbn.graphs.treewidth import upper_bound
 
@@ -165,6 +166,27 @@ class JunctionTree:
         for v, likelihood in evidence.items():
             values = values * _spread(likelihood, (v,), variables)
         return _rescaled(Beliefs(tuple(variables), values, log))
+
+    def row_messages(self, target: int | None = None) -> _core.RowMessages:
+        """Return the compiled pass towards one variable, or for the probability of rows alone."""
+        if target not in self._row_messages:
+            root = self.root_for(() if target is None else (target,))
+            parent, order = self.orientation(root)
+            place = {bag: i for i, bag in enumerate(order)}
+            sizes = [len(self.bags[i]) for i in order]
+            self._row_messages[target] = _core.RowMessages(
+                np.array(self.network.n_states, dtype=np.int32),
+                np.array([place.get(parent[i], -1) for i in order], dtype=np.int32),
+                np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+                np.array([v for i in order for v in self.bags[i]], dtype=np.int32),
+                np.concatenate([self.potentials[i].ravel() for i in order]),
+                -1 if target is None else target,
+            )
+        return self._row_messages[target]
+
+    @cached_property
+    def _row_messages(self) -> dict[int | None, _core.RowMessages]:
+        return {}
 
     def rows_at_once(self) -> int:
         """Return how many rows fit into one pass."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -105,6 +105,12 @@ class Inference:
         if not wanted or len(set(wanted)) < len(wanted):
             msg = f"variables must be distinct, and at least one, got {list(variables)}"
             raise OptionError(msg)
+        if (
+            len(wanted) == 1
+            and not likelihood
+            and wanted[0] not in map(network.index, evidence or ())
+        ):
+            return self._single(wanted[0], evidence or {})
         found = self._checked(
             self.tree.collect(self._likelihoods(evidence, likelihood), wanted), evidence
         )
@@ -159,12 +165,12 @@ class Inference:
     def predict_proba(self, data: Table, variable: str) -> NDArray[np.float64]:
         """Return the posterior of one variable in every row, given the row's other cells."""
         v = self.network.index(variable)
-        blocks = []
-        for rows, likelihoods in self._blocks(data, leave_out=v):
-            found = self._checked_rows(self.tree.collect(likelihoods, [v]), rows, data)
-            values = np.broadcast_to(found.values, (len(rows), self.network.n_states[v]))
-            blocks.append(values / values.sum(axis=1, keepdims=True))
-        return np.concatenate(blocks)
+        self.network.check_columns(data)
+        n_states = self.network.n_states[v]
+        rows = np.ascontiguousarray(data.codes, dtype=np.int32)
+        posteriors, logs = self.tree.row_messages(v).collect(rows, n_states)
+        self._check_possible(logs, data, v)
+        return posteriors.reshape(-1, n_states)
 
     def impute(self, data: Table) -> Table:
         """Return the table with the missing cells of each row at their most probable states."""
@@ -177,16 +183,25 @@ class Inference:
 
     def score_samples(self, data: Table) -> NDArray[np.float64]:
         """Return the log-probability of every row's known cells."""
-        blocks = []
-        for rows, likelihoods in self._blocks(data):
-            found = self.tree.collect(likelihoods)
-            with np.errstate(divide="ignore"):
-                blocks.append(np.broadcast_to(np.log(found.values) + found.log, (len(rows),)))
-        return np.concatenate(blocks)
+        self.network.check_columns(data)
+        rows = np.ascontiguousarray(data.codes, dtype=np.int32)
+        return self.tree.row_messages().collect(rows, 0)[1]
 
     @cached_property
     def _prior(self) -> list[Beliefs]:
         return self.tree.calibrate({})
+
+    def _single(self, v: int, evidence: Mapping[str, Any]) -> Posterior:
+        """Return the posterior of one variable that the evidence does not name."""
+        network = self.network
+        row = np.full((1, network.n_variables), -1, dtype=np.int32)
+        for name, state in evidence.items():
+            u = network.index(name)
+            row[0, u] = network.state_code(u, state)
+        values, log = self.tree.row_messages(v).collect(row, network.n_states[v])
+        if not np.isfinite(log[0]):
+            self._refuse_impossible(evidence)
+        return Posterior((network.names[v],), (network.states[v],), values)
 
     def _likelihoods(
         self,
@@ -268,20 +283,23 @@ class Inference:
     def _checked(self, found: Beliefs, evidence: Mapping[str, Any] | None) -> Beliefs:
         """Refuse evidence that has probability zero, by name."""
         if np.isneginf(found.log).any() or found.values.max() == 0:
-            given = ", ".join(f"{name}={state}" for name, state in (evidence or {}).items())
-            msg = f"the evidence has probability zero: {given or 'the likelihoods exclude all'}"
-            raise DataError(msg)
+            self._refuse_impossible(evidence)
         return found
 
-    def _checked_rows(self, found: Beliefs, rows: NDArray[np.int64], data: Table) -> Beliefs:
-        bad = np.flatnonzero(np.isneginf(found.log))
+    def _refuse_impossible(self, evidence: Mapping[str, Any] | None) -> NoReturn:
+        given = ", ".join(f"{name}={state}" for name, state in (evidence or {}).items())
+        msg = f"the evidence has probability zero: {given or 'the likelihoods exclude all'}"
+        raise DataError(msg)
+
+    def _check_possible(self, logs: NDArray[np.float64], data: Table, left_out: int) -> None:
+        """Refuse rows that have probability zero, by name."""
+        bad = np.flatnonzero(~np.isfinite(logs))
         if len(bad):
-            row = int(rows[bad[0]])
+            row = int(bad[0])
             known = [
                 f"{name}={data.states[v][data.codes[row, v]]}"
                 for v, name in enumerate(data.names)
-                if data.codes[row, v] >= 0
+                if data.codes[row, v] >= 0 and v != left_out
             ]
             msg = f"row {row + 1} has probability zero: {', '.join(known)}"
             raise DataError(msg)
-        return found
