@@ -299,6 +299,19 @@ def test_from_a_table_to_answers(tmp_path: Path) -> None:
     done = twbn("mpe", net, "-e", "grass=wet", "--json")
     assert json.loads(done.stdout)["states"] == {"rain": "yes", "grass": "wet"}
     assert "rain=no" in twbn("mpe", net).stdout
+    done = twbn("map", net, "-q", "rain", "-e", "grass=wet", "--json")
+    assert json.loads(done.stdout)["states"] == {"rain": "yes"}
+    gaps = tmp_path / "gaps.csv"
+    gaps.write_text("grass,rain\nwet,?\n?,yes\ndry,\n")
+    filled = tmp_path / "filled.csv"
+    done = twbn("impute", gaps, "--net", net, "--missing", "?", "-o", filled)
+    assert "3 cells filled" in done.stdout
+    assert filled.read_text() == "rain,grass\nyes,wet\nyes,wet\nno,dry\n"
+    new = tmp_path / "new.csv"
+    new.write_text("grass,other\nwet,1\ndry,2\n")
+    lines = twbn("predict", new, "--net", net, "-q", "rain").stdout.splitlines()
+    assert lines[0] == "rain,P(rain=no),P(rain=yes)"
+    assert [line.split(",")[0] for line in lines[1:]] == ["yes", "no"]
     bif = tmp_path / "n.bif"
     assert twbn("convert", net, bif).returncode == 0
     assert "0.666667  yes" in twbn("query", bif, "-q", "rain", "-e", "grass=wet").stdout

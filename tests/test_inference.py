@@ -13,7 +13,7 @@ from conftest import shared_path
 from twbn import Table, learn
 from twbn.errors import DataError, MemoryLimitError, OptionError, UnknownStateError
 from twbn.graphs import Dag
-from twbn.inference import Inference, JunctionTree
+from twbn.inference import Inference, JunctionTree, map_cost, map_query
 from twbn.network import Network, fit, read_network
 
 if TYPE_CHECKING:
@@ -129,6 +129,30 @@ def test_rows_with_gaps_are_answered_as_single_queries_are(seed: int) -> None:
         assert engine.log_evidence(of_row) == pytest.approx(engine.log_evidence(full), abs=1e-9)
         known.pop(target, None)
         assert found[row] == pytest.approx(engine.query([target], known).values, abs=1e-9)
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_marginal_map_equals_enumeration(block: int) -> None:
+    for seed in range(block, 100, 5):
+        network = random_network(seed)
+        rng = np.random.default_rng(seed)
+        engine = Inference(network)
+        evidence = some_evidence(network, rng)
+        size = int(rng.integers(1, network.n_variables + 1))
+        wanted = rng.permutation(network.n_variables)[:size].tolist()
+        values = joint(network)
+        restricted(network, values, evidence)
+        others = tuple(v for v in range(network.n_variables) if v not in wanted)
+        best = math.log(values.sum(axis=others).max())
+        names = [network.names[v] for v in wanted]
+        found = map_query(engine, names, evidence)
+        assert found.exact
+        assert found.log_probability == pytest.approx(best, abs=1e-9)
+        assert found.cost == map_cost(network, names, evidence)
+        rough = map_query(engine, names, evidence, max_entries=0, time_limit=0.02)
+        assert rough.log_probability <= best + 1e-9
+        assert rough.bound >= best - 1e-9
+        assert rough.log_probability == pytest.approx(engine.log_evidence(evidence | rough.states))
 
 
 def test_soft_evidence_weighs_states() -> None:

@@ -7,19 +7,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 import twbn
-from twbn.cli.options import AsJson, Seed
+from twbn.cli.options import AsJson, Data, Missing, Seed
 from twbn.cli.shared import check_target, escape, out, print_json, read_data
+from twbn.data.convert import GAPS
 from twbn.errors import OptionError
+from twbn.inference import map_query
 from twbn.search import read_result
 from twbn.search.options import network_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["convert", "fit", "mpe", "query", "sample"]
+__all__ = ["convert", "fit", "impute", "map_states", "mpe", "predict", "query", "sample"]
 
 Net = Annotated[
     Path, typer.Argument(help="Network: .json, .bif, .xmlbif, .uai, .net.", metavar="NET")
@@ -87,6 +90,80 @@ def mpe(net: Net, evidence: Evidence = None, as_json: AsJson = False) -> None:
     out.print(f"log probability {log_probability:.6f}")
 
 
+def map_states(
+    net: Net,
+    variables: Annotated[
+        list[str], typer.Option("-q", "--query", help="Variable; repeatable.", metavar="VARIABLE")
+    ],
+    evidence: Evidence = None,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds, where it is too wide for an exact answer.")
+    ] = 10.0,
+    as_json: AsJson = False,
+) -> None:
+    """Print the most probable states of some variables, the others summed out (marginal MAP)."""
+    engine = twbn.Inference(twbn.read_network(net))
+    found = map_query(engine, variables, _known(evidence), time_limit=time_limit)
+    if as_json:
+        print_json(
+            {
+                "states": found.states,
+                "log_probability": found.log_probability,
+                "bound": found.bound,
+                "exact": found.exact,
+            }
+        )
+        return
+    for name, state in found.states.items():
+        out.print(f"{escape(name)}={escape(str(state))}")
+    standing = "exact" if found.exact else f"nothing is above {found.bound:.6f}"
+    out.print(
+        f"log probability {found.log_probability:.6f} ({standing}; constrained width "
+        f"{found.cost.width}, {found.cost.n_entries:,} entries)"
+    )
+
+
+def impute(
+    data: Data,
+    net: Annotated[Path, typer.Option("--net", help="The network.", metavar="NET")],
+    out_file: Target,
+    missing: Missing = None,
+) -> None:
+    """Fill the missing cells of every row with their most probable states."""
+    check_target(out_file)
+    network = twbn.read_network(net)
+    table = network.encode(_rows(data, network, missing))
+    filled = twbn.Inference(network).impute(table)
+    with out_file.open("w", newline="", encoding="utf-8") as file:
+        _write(file, filled.names, _cells(filled))
+    n_gaps = int(table.n_missing.sum())
+    out.print(f"{n_gaps:,} cells filled; written to {escape(str(out_file))}")
+
+
+def predict(
+    data: Data,
+    net: Annotated[Path, typer.Option("--net", help="The network.", metavar="NET")],
+    target: Annotated[str, typer.Option("-q", "--query", help="Variable to predict.")],
+    out_file: Annotated[
+        Path | None, typer.Option("-o", "--out", help="CSV file; printed by default.")
+    ] = None,
+    missing: Missing = None,
+) -> None:
+    """Predict one variable in every row: its most probable state and all probabilities."""
+    check_target(out_file)
+    network = twbn.read_network(net)
+    states = network.states[network.index(target)]
+    values = twbn.Inference(network).predict_proba(_rows(data, network, missing), target)
+    rows = [[states[int(row.argmax())], *row.tolist()] for row in values]
+    names = [target, *(f"P({target}={state})" for state in states)]
+    if out_file is None:
+        _write(sys.stdout, names, rows)
+        return
+    with out_file.open("w", newline="", encoding="utf-8") as file:
+        _write(file, names, rows)
+    out.print(f"{len(rows):,} rows; written to {escape(str(out_file))}")
+
+
 def sample(
     net: Net,
     rows: Annotated[int, typer.Option("-n", "--rows", help="Number of rows.")] = 100,
@@ -98,14 +175,11 @@ def sample(
     """Draw rows from a network."""
     check_target(out_file)
     table = twbn.read_network(net).sample(rows, seed=seed)
-    lines: Iterable[list[Any]] = (
-        [table.states[v][code] for v, code in enumerate(row)] for row in table.codes.tolist()
-    )
     if out_file is None:
-        _write(sys.stdout, table.names, lines)
+        _write(sys.stdout, table.names, _cells(table))
         return
     with out_file.open("w", newline="", encoding="utf-8") as file:
-        _write(file, table.names, lines)
+        _write(file, table.names, _cells(table))
     out.print(f"{rows:,} rows; written to {escape(str(out_file))}")
 
 
@@ -139,6 +213,18 @@ def _known(evidence: list[str] | None) -> dict[str, str]:
             raise OptionError(msg)
         known[name] = state
     return known
+
+
+def _rows(path: Path, network: twbn.Network, missing: list[str] | None) -> twbn.Table:
+    """Read rows as the network codes them."""
+    row = np.zeros((1, network.n_variables), dtype=np.int32)
+    like = twbn.Table(network.names, network.codings, row)
+    return twbn.read_table(path, like=like, absent_ok=True, missing=(*GAPS, *(missing or [])))
+
+
+def _cells(table: twbn.Table) -> Iterable[list[Any]]:
+    for row in table.codes.tolist():
+        yield [table.states[v][code] if code >= 0 else "" for v, code in enumerate(row)]
 
 
 def _write(file: Any, names: Iterable[str], rows: Iterable[list[Any]]) -> None:

@@ -87,6 +87,7 @@ class CodingOptions:
     drop: tuple[str, ...] = ()
     weights: str | ArrayLike | None = None
     like: Table | None = None
+    absent_ok: bool = False  # a column of `like` that is not there is all missing
 
 
 def build_table(columns: Sequence[RawColumn], options: CodingOptions, *, source: str) -> Table:
@@ -104,7 +105,7 @@ def build_table(columns: Sequence[RawColumn], options: CodingOptions, *, source:
     kept = [c for c in columns if c.name not in options.drop and c.name != _weight_name(options)]
     weights = _weights(columns, options)
     if options.like is not None:
-        return _code_like(kept, options.like, weights)
+        return _code_like(kept, options, weights)
     if len(kept) < 2:
         names = [column.name for column in kept]
         msg = (
@@ -122,11 +123,19 @@ def build_table(columns: Sequence[RawColumn], options: CodingOptions, *, source:
 
 
 def _code_like(
-    columns: Sequence[RawColumn], like: Table, weights: NDArray[np.float64] | None
+    columns: Sequence[RawColumn], options: CodingOptions, weights: NDArray[np.float64] | None
 ) -> Table:
+    like = options.like
+    assert like is not None
     by_name = {column.name: column for column in columns}
+    if not by_name.keys() & set(like.names):
+        raise DataError(unknown_name(like.names[0], list(by_name)))
+    n_rows = len(columns[0].positions)
     codes = []
     for name, coding in zip(like.names, like.codings, strict=True):
+        if name not in by_name and options.absent_ok:
+            codes.append(np.full(n_rows, -1, dtype=np.int32))
+            continue
         if name not in by_name:
             raise DataError(unknown_name(name, list(by_name)))
         column = by_name[name]

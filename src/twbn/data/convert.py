@@ -35,6 +35,7 @@ def as_table(
     weights: str | ArrayLike | None = None,
     missing: Sequence[str] = GAPS,
     like: Table | None = None,
+    absent_ok: bool = False,
 ) -> Table:
     """Return `source` as a coded table.
 
@@ -56,6 +57,8 @@ def as_table(
         Texts that mean a missing cell. None, NaN and nulls always do.
     like
         A table whose coding is to be used again; a state it does not know is an error.
+    absent_ok
+        With `like`: a column that is not there has its cells missing, instead of an error.
 
     Notes
     -----
@@ -70,9 +73,9 @@ def as_table(
     if isinstance(source, str | os.PathLike):
         return read_table(
             source, names=names, discretize=discretize, drop=drop, weights=weights,
-            missing=missing, like=like,
+            missing=missing, like=like, absent_ok=absent_ok,
         )  # fmt: skip
-    options = _options(discretize, drop, weights, like)
+    options = _options(discretize, drop, weights, like, absent_ok=absent_ok)
     if isinstance(source, Table):
         return _recoded(source, options)
     columns = _columns_of(source, names, missing)
@@ -90,6 +93,7 @@ def read_table(
     weights: str | ArrayLike | None = None,
     missing: Sequence[str] = GAPS,
     like: Table | None = None,
+    absent_ok: bool = False,
 ) -> Table:
     """Return the table of a file; the format follows from the ending of its name.
 
@@ -101,7 +105,8 @@ def read_table(
     columns = read_columns(Path(path), reading)
     if names is not None:
         columns = _renamed(columns, names)
-    return build_table(columns, _options(discretize, drop, weights, like), source=str(path))
+    options = _options(discretize, drop, weights, like, absent_ok=absent_ok)
+    return build_table(columns, options, source=str(path))
 
 
 def _options(
@@ -109,11 +114,13 @@ def _options(
     drop: Sequence[str],
     weights: str | ArrayLike | None,
     like: Table | None,
+    *,
+    absent_ok: bool,
 ) -> CodingOptions:
     if isinstance(drop, str):
         drop = (drop,)
     rule = discretize if isinstance(discretize, Discretize) else Discretize(discretize)  # type: ignore[arg-type]
-    return CodingOptions(rule, tuple(drop), weights, like)
+    return CodingOptions(rule, tuple(drop), weights, like, absent_ok)
 
 
 def _recoded(table: Table, options: CodingOptions) -> Table:
@@ -131,6 +138,9 @@ def _recoded(table: Table, options: CodingOptions) -> Table:
         return table if kept.names == table.names and options.weights is None else kept
     columns = []
     for name, coding in zip(like.names, like.codings, strict=True):
+        if options.absent_ok and name not in kept.names:
+            columns.append(np.full(kept.n_rows, -1, dtype=np.int32))
+            continue
         v = kept.index(name)
         if kept.codings[v] == coding:
             columns.append(kept.codes[:, v])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -162,28 +162,46 @@ class Inference:
             name: self.network.states[v][int(codes[v])] for v, name in enumerate(self.network.names)
         }
 
-    def predict_proba(self, data: Table, variable: str) -> NDArray[np.float64]:
+    def log_possible(self, evidence: Mapping[str, Any] | None) -> float:
+        """Return the log-probability of evidence, or raise DataError naming it if it is zero."""
+        value = self.log_evidence(evidence or {})
+        if value == -np.inf:
+            self._refuse_impossible(evidence)
+        return value
+
+    def sample_given(self, evidence: Mapping[str, Any], *, seed: int = 0) -> dict[str, State]:
+        """Return one row drawn from the distribution given evidence, variable by variable."""
+        rng = np.random.default_rng(seed)
+        row = dict(evidence)
+        for v, name in enumerate(self.network.names):
+            if name not in row:
+                values = self._single(v, row).values
+                row[name] = self.network.states[v][int(rng.choice(len(values), p=values))]
+        return row
+
+    def predict_proba(self, data: Any, variable: str) -> NDArray[np.float64]:
         """Return the posterior of one variable in every row, given the row's other cells."""
         v = self.network.index(variable)
-        self.network.check_columns(data)
+        data = self.network.encode(data)
         n_states = self.network.n_states[v]
         rows = np.ascontiguousarray(data.codes, dtype=np.int32)
         posteriors, logs = self.tree.row_messages(v).collect(rows, n_states)
         self._check_possible(logs, data, v)
         return posteriors.reshape(-1, n_states)
 
-    def impute(self, data: Table) -> Table:
+    def impute(self, data: Any) -> Table:
         """Return the table with the missing cells of each row at their most probable states."""
-        codes = np.array(data.codes)
-        for rows, likelihoods in self._blocks(data):
+        table = self.network.encode(data)
+        codes = np.array(table.codes)
+        for rows, likelihoods in self._blocks(table):
             found = self._most_probable(likelihoods, len(rows), None)
             gaps = codes[rows] < 0
             codes[rows] = np.where(gaps, found, codes[rows])
-        return type(data)(data.names, data.codings, codes, data.weights)
+        return replace(table, codes=codes)
 
-    def score_samples(self, data: Table) -> NDArray[np.float64]:
+    def score_samples(self, data: Any) -> NDArray[np.float64]:
         """Return the log-probability of every row's known cells."""
-        self.network.check_columns(data)
+        data = self.network.encode(data)
         rows = np.ascontiguousarray(data.codes, dtype=np.int32)
         return self.tree.row_messages().collect(rows, 0)[1]
 
@@ -234,7 +252,6 @@ class Inference:
         self, data: Table, leave_out: int | None = None
     ) -> Iterator[tuple[NDArray[np.int64], Likelihoods]]:
         """Yield rows of the data that are worked on together, with their evidence."""
-        self.network.check_columns(data)
         step = self.tree.rows_at_once()
         for first in range(0, data.n_rows, step):
             rows = np.arange(first, min(first + step, data.n_rows))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twbn.data.convert import as_table
 from twbn.data.discretize import Categories, State
 from twbn.data.table import Table
 from twbn.errors import DataError, GraphError, UnknownStateError
@@ -144,6 +145,18 @@ class Network:
             return texts.index(str(state))
         msg = unknown("state", str(state), texts) + f" (of variable {self.names[variable]!r})"
         raise UnknownStateError(msg)
+
+    def encode(self, data: Any) -> Table:
+        """Return data coded by this network's rules; columns that are not there are unknown.
+
+        Columns that the network does not have are left out; new states are an error that names
+        them.
+        """
+        if isinstance(data, Table) and data.names == self.names:
+            self.check_columns(data)
+            return data
+        row = np.zeros((1, self.n_variables), dtype=np.int32)
+        return as_table(data, like=Table(self.names, self.codings, row), absent_ok=True)
 
     def table(self, name: str) -> NDArray[np.float64]:
         """Return P(variable | parents): an axis for each parent, and the variable's own last."""
