@@ -4,6 +4,10 @@ The names below are in the order of the pipeline: a table, its local scores, the
 results are proved, the searches, and networks that answer.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from twbn.data import Discretize, Table, as_table, datasets, read_table
 from twbn.errors import TwbnError
 from twbn.graphs import (
@@ -38,6 +42,9 @@ from twbn.search import (
     write_result,
 )
 
+if TYPE_CHECKING:
+    from twbn.learner import TreewidthBN, TreewidthClassifier, fit_incomplete, learn_incomplete
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -55,13 +62,17 @@ __all__ = [
     "SearchResult",
     "Table",
     "TreeDecomposition",
+    "TreewidthBN",
+    "TreewidthClassifier",
     "TwbnError",
     "__version__",
     "as_table",
     "compute_scores",
     "datasets",
     "fit",
+    "fit_incomplete",
     "learn",
+    "learn_incomplete",
     "polish",
     "read_gr",
     "read_jkl",
@@ -77,3 +88,13 @@ __all__ = [
     "write_result",
     "write_td",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the learner, which stands on everything else, when it is asked for."""
+    if name in {"TreewidthBN", "TreewidthClassifier", "fit_incomplete", "learn_incomplete"}:
+        from twbn import learner
+
+        return getattr(learner, name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

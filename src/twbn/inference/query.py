@@ -264,10 +264,60 @@ class Inference:
                 likelihoods[v] = np.vstack([np.eye(n), np.ones(n)])[codes]  # -1: the last, unknown
             yield rows, likelihoods
 
+    def expected_counts(self, data: Table) -> tuple[list[NDArray[np.float64]], float]:
+        """Return the expected counts of every family given the known cells, and their likelihood.
+
+        Tables as the network has them: an axis for each parent, the variable's own last.
+        """
+        network = self.network
+        counts = [np.zeros(table.shape) for table in network.tables]
+        weights = np.ones(data.n_rows) if data.weights is None else data.weights
+        total = 0.0
+        for rows, likelihoods in self._blocks(data):
+            beliefs = self.tree.calibrate(likelihoods)
+            total += float(weights[rows] @ np.broadcast_to(self._log(beliefs), len(rows)))
+            for v in range(network.n_variables):
+                belief = beliefs[self.tree.home[v]]
+                family = (*network.dag.parents[v], v)
+                kept = tuple(sorted(family))
+                values = self.tree.reduced(belief, kept, np.sum).values
+                share = values / values.reshape(len(values), -1).sum(axis=1).reshape(
+                    -1, *([1] * len(kept))
+                )
+                share = np.broadcast_to(share, (len(rows), *share.shape[1:]))
+                summed = np.tensordot(weights[rows], share, axes=1)
+                counts[v] += np.transpose(summed, [kept.index(u) for u in family])
+        return counts, total
+
+    def _log(self, beliefs: list[Beliefs]) -> NDArray[np.float64]:
+        """Return the log-probability of the evidence of every row, from a calibrated root."""
+        root = beliefs[0]
+        sums = root.values.reshape(len(root.values), -1).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            return np.asarray(root.log + np.log(sums))
+
+    def complete(self, data: Table, *, seed: int = 0) -> Table:
+        """Return the table with the gaps of each row drawn from their posterior."""
+        rng = np.random.default_rng(seed)
+        codes = np.array(data.codes)
+        for rows, likelihoods in self._blocks(data):
+            codes[rows] = self._traced(likelihoods, len(rows), None, rng)
+        return replace(data, codes=codes)
+
     def _most_probable(
         self, likelihoods: Likelihoods, n_rows: int, evidence: Mapping[str, Any] | None
     ) -> NDArray[np.int32]:
         """Return the codes of the most probable explanation of every row."""
+        return self._traced(likelihoods, n_rows, evidence, None)
+
+    def _traced(
+        self,
+        likelihoods: Likelihoods,
+        n_rows: int,
+        evidence: Mapping[str, Any] | None,
+        rng: np.random.Generator | None,
+    ) -> NDArray[np.int32]:
+        """Return the most probable codes of every row, or with `rng` codes drawn at random."""
         tree = self.tree
         parent, order = tree.orientation(0)
         by_bag = tree.by_bag(likelihoods)
@@ -277,7 +327,8 @@ class Inference:
             beliefs[i] = tree.combine(i, waiting[i], by_bag[i])
             if parent[i] >= 0:
                 kept = tuple(v for v in tree.bags[i] if v in tree.decomposition.bags[parent[i]])
-                waiting[parent[i]].append(tree.reduced(beliefs[i], kept, np.max))
+                reduce = np.max if rng is None else np.sum
+                waiting[parent[i]].append(tree.reduced(beliefs[i], kept, reduce))
         self._checked(beliefs[order[0]], evidence)
         codes = np.full((n_rows, self.network.n_variables), -1, dtype=np.int32)
         every = np.arange(n_rows)
@@ -290,8 +341,8 @@ class Inference:
                 continue
             axes = [1 + bag.index(v) for v in (*known, *free)]
             table = np.transpose(values, (0, *axes))
-            table = table[(every, *(codes[:, v] for v in known))]
-            best = table.reshape(n_rows, -1).argmax(axis=1)
+            table = table[(every, *(codes[:, v] for v in known))].reshape(n_rows, -1)
+            best = table.argmax(axis=1) if rng is None else _drawn(table, rng)
             shape = tuple(self.network.n_states[v] for v in free)
             for v, found in zip(free, np.unravel_index(best, shape), strict=True):
                 codes[:, v] = found
@@ -320,3 +371,10 @@ class Inference:
             ]
             msg = f"row {row + 1} has probability zero: {', '.join(known)}"
             raise DataError(msg)
+
+
+def _drawn(table: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return for each row of weights a position drawn in proportion to them."""
+    steps = np.cumsum(table, axis=1)
+    draw = rng.random(len(table)) * steps[:, -1]
+    return np.asarray(np.minimum((steps <= draw[:, None]).sum(axis=1), table.shape[1] - 1))

@@ -1,0 +1,246 @@
+"""Learning from tables with gaps: EM for parameters, structural EM for structures."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twbn.data.convert import as_table
+from twbn.data.table import Table
+from twbn.errors import OptionError
+from twbn.inference import Inference
+from twbn.network import Network, fit
+from twbn.network.fit import table_from_counts
+from twbn.search import SearchResult, learn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["EmResult", "IncompleteResult", "fit_incomplete", "learn_incomplete"]
+
+#: Completions of every row that stand for what its gaps may be.
+COMPLETIONS = 5
+#: Called with (seconds, round, criterion).
+Progress = "Callable[[float, int, float], None]"
+
+
+@dataclass(frozen=True)
+class EmResult:
+    """Parameters at (or on the way to) a maximum, and how the objective rose to it.
+
+    `trace` is the log-likelihood of the known cells plus the logarithm of the prior.
+    """
+
+    network: Network
+    log_likelihood: float
+    trace: tuple[float, ...]
+    converged: bool
+
+
+@dataclass(frozen=True)
+class IncompleteResult:
+    """A network from incomplete data.
+
+    `result` is the last search, on completed rows; `criterion` the log-likelihood of the known
+    cells less BIC's penalty, by which rounds are compared: it never falls along `trace`.
+    """
+
+    network: Network
+    result: SearchResult
+    log_likelihood: float
+    criterion: float
+    trace: tuple[float, ...]
+    status: str
+
+
+def fit_incomplete(
+    structure: Any,
+    data: Any,
+    *,
+    ess: float = 1.0,
+    max_iterations: int = 100,
+    tolerance: float = 1e-5,
+    time_limit: float | None = None,
+    start: Network | None = None,
+) -> EmResult:
+    """Return the parameters of a structure by expectation maximisation.
+
+    Parameters
+    ----------
+    structure, data, ess
+        As for `twbn.fit`; cells may be missing.
+    max_iterations, tolerance, time_limit
+        It ends when the objective rises by less than `tolerance` per row, or at a limit.
+    start
+        Parameters to begin with; by default those of the rows with gaps at random states.
+
+    Notes
+    -----
+    Expected counts come from the junction tree; each iteration costs two passes for every distinct
+    row. The objective never falls.
+    """
+    begun = time.perf_counter()
+    table = as_table(data)
+    if max_iterations < 1:
+        msg = f"max_iterations must be 1 or more, got {max_iterations}"
+        raise OptionError(msg)
+    if not table.n_missing.any():
+        network = fit(structure, table, ess=ess)
+        value = float(_weights(table) @ network.log_likelihood(table))
+        return EmResult(network, value, (value,), converged=True)
+    if start is None:
+        start = fit(structure, _filled_at_random(table), ess=max(ess, 1.0))
+    network = start
+    distinct = _distinct(table)
+    trace: list[float] = []
+    converged = False
+    for _ in range(max_iterations):
+        counts, log_likelihood = Inference(network).expected_counts(distinct)
+        trace.append(log_likelihood + _log_prior(network, ess))
+        converged = len(trace) > 1 and trace[-1] - trace[-2] < tolerance * table.total_weight
+        out_of_time = time_limit is not None and time.perf_counter() - begun > time_limit
+        if converged or out_of_time:
+            break
+        tables = tuple(table_from_counts(count, ess) for count in counts)
+        network = replace(network, tables=tables)
+    return EmResult(network, log_likelihood, tuple(trace), converged)
+
+
+def learn_incomplete(
+    data: Any,
+    *,
+    treewidth: int = 4,
+    score: str = "bdeu",
+    ess: float = 1.0,
+    max_parents: int | Mapping[str, int] | None = 3,
+    method: str = "anneal",
+    time_limit: float | None = None,
+    max_iterations: int | None = None,
+    max_rounds: int = 8,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    on_progress: Callable[[float, int, float], None] | None = None,
+) -> IncompleteResult:
+    """Return a network learned from rows with gaps, by structural EM.
+
+    Parameters
+    ----------
+    treewidth, score, ess, max_parents, method, max_iterations, seed, n_jobs
+        As for `twbn.learn`, for the search of every round.
+    time_limit
+        Seconds for everything; 60 when no number of iterations is given either.
+    max_rounds
+        Rounds at most; it ends earlier when a round brings nothing.
+
+    Notes
+    -----
+    Each round draws several completions of every row from the exact posterior given the row's known
+    cells, learns a structure from the weighted completions (their counts are the expected ones, but
+    for chance), and fits its parameters by EM to the data as they are. What is kept is compared by
+    the likelihood of the known cells less BIC's penalty, so it never gets worse.
+    """
+    begun = time.perf_counter()
+    table = as_table(data)
+    if time_limit is None and max_iterations is None:
+        time_limit = 60.0
+    if max_rounds < 1:
+        msg = f"max_rounds must be 1 or more, got {max_rounds}"
+        raise OptionError(msg)
+
+    def left() -> float:
+        return math.inf if time_limit is None else time_limit - (time.perf_counter() - begun)
+
+    def search(rows: Table, start: Any) -> SearchResult:
+        share = (
+            None if time_limit is None else max(min(left(), time_limit) / (2 * max_rounds), 0.05)
+        )
+        return learn(
+            rows, treewidth=treewidth, method=method, score=score, ess=ess,
+            max_parents=max_parents, time_limit=share, max_iterations=max_iterations, seed=seed,
+            n_jobs=n_jobs, start=start,
+        )  # fmt: skip
+
+    completed = _filled_at_random(table, seed)
+    best: IncompleteResult | None = None
+    trace: list[float] = []
+    status = "iteration_limit"
+    for number in range(max_rounds):
+        result = search(completed, None if best is None else best.result.dag)
+        parameters = fit_incomplete(
+            result, table, ess=ess, max_iterations=30,
+            time_limit=None if time_limit is None else max(left() / 2, 0.05),
+        )  # fmt: skip
+        penalty = 0.5 * math.log(table.total_weight) * parameters.network.n_parameters
+        criterion = parameters.log_likelihood - penalty
+        stuck = best is not None and criterion <= best.criterion + 1e-6 * abs(best.criterion)
+        if best is None or criterion > best.criterion:
+            best = IncompleteResult(
+                parameters.network, result, parameters.log_likelihood, criterion, (), status
+            )
+        trace.append(best.criterion)
+        if on_progress is not None:
+            on_progress(time.perf_counter() - begun, number + 1, best.criterion)
+        if left() <= 0:
+            status = "time_limit"
+            break
+        # The first rounds start from guesses; one that brings nothing says little then.
+        if stuck and number >= 2:
+            status = "converged"
+            break
+        completed = _completions(best.network, table, seed + number + 1)
+    assert best is not None
+    return replace(best, trace=tuple(trace), status=status)
+
+
+def _completions(network: Network, table: Table, seed: int) -> Table:
+    """Return several weighted completions of every row; of a row without gaps, itself."""
+    gaps = (table.codes < 0).any(axis=1)
+    weights = _weights(table)
+    repeated = np.repeat(np.flatnonzero(gaps), COMPLETIONS)
+    rows = replace(table, codes=table.codes[repeated], weights=None)
+    drawn = Inference(network).complete(rows, seed=seed).codes if len(repeated) else rows.codes
+    return Table(
+        table.names,
+        table.codings,
+        np.concatenate([table.codes[~gaps], drawn]),
+        np.concatenate([weights[~gaps], weights[repeated] / COMPLETIONS]),
+    )
+
+
+def _filled_at_random(table: Table, seed: int = 0) -> Table:
+    """Return the table with each gap at a state drawn as often as it occurs in its column."""
+    rng = np.random.default_rng(seed)
+    codes = np.array(table.codes)
+    for v in range(table.n_variables):
+        gaps = codes[:, v] < 0
+        known = codes[~gaps, v]
+        if gaps.any():
+            codes[gaps, v] = (
+                rng.choice(known, int(gaps.sum()))
+                if len(known)
+                else rng.integers(0, int(table.n_states[v]), int(gaps.sum()))
+            )
+    return replace(table, codes=codes)
+
+
+def _distinct(table: Table) -> Table:
+    """Return every distinct row once, with the weight of all its copies."""
+    rows, place = np.unique(table.codes, axis=0, return_inverse=True)
+    weights = np.bincount(place.ravel(), _weights(table)).astype(np.float64)
+    return Table(table.names, table.codings, rows, weights)
+
+
+def _weights(table: Table) -> Any:
+    return np.ones(table.n_rows) if table.weights is None else table.weights
+
+
+def _log_prior(network: Network, ess: float) -> float:
+    """Return the log-density, but for a constant, of the prior that adding ess to counts means."""
+    if ess == 0:
+        return 0.0
+    with np.errstate(divide="ignore"):
+        return sum(ess / t.size * float(np.log(t).sum()) for t in network.tables)
