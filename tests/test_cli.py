@@ -315,6 +315,10 @@ def test_from_a_table_to_answers(tmp_path: Path) -> None:
     bif = tmp_path / "n.bif"
     assert twbn("convert", net, bif).returncode == 0
     assert "0.666667  yes" in twbn("query", bif, "-q", "rain", "-e", "grass=wet").stdout
+    done = twbn("compare", net, bif, "--data", data, "--json")
+    report = json.loads(done.stdout)
+    assert report["equivalent"]
+    assert report["log_likelihood_first"] == pytest.approx(report["log_likelihood_second"])
     rows = twbn("sample", bif, "-n", "5", "--seed", "3").stdout.splitlines()
     assert rows[0] == "rain,grass"
     assert len(rows) == 6

@@ -15,7 +15,7 @@ from twbn import Table, as_table, learn
 from twbn.errors import DataError, FileFormatError, GraphError, OptionError
 from twbn.graphs import Dag
 from twbn.inference import Inference
-from twbn.network import Network, fit, read_network, write_network
+from twbn.network import Network, convert, fit, read_network, write_network
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -181,6 +181,25 @@ def test_json_keeps_types_bins_and_the_proof(tmp_path: Path) -> None:
     assert again.states == network.states
     assert [type(s[0]) for s in again.states] == [type(s[0]) for s in network.states]
     assert again.decomposition == result.decomposition
+
+
+@pytest.mark.parametrize("library", ["networkx", "pgmpy", "pyagrum"])
+def test_networks_go_to_other_libraries_and_back(library: str) -> None:
+    pytest.importorskip(library)
+    there, back = getattr(convert, f"to_{library}"), getattr(convert, f"from_{library}")
+    for network in (TINY, *(random_network(seed) for seed in range(6))):
+        again = back(there(network))
+        assert sorted(again.names) == sorted(network.names)
+        ours = Inference(network).marginals()
+        theirs = Inference(again).marginals()
+        for name in network.names:
+            assert theirs[name].values == pytest.approx(ours[name].values, abs=1e-9)
+
+
+def test_graphviz_gets_every_arc() -> None:
+    text = convert.to_dot(TINY)
+    assert '"rain" -> "grass";' in text
+    assert text.count("->") == 3
 
 
 def test_other_libraries_read_what_we_write(tmp_path: Path) -> None:

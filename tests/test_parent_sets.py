@@ -125,7 +125,10 @@ def test_pruning_under_rules_compares_only_with_allowed_subsets() -> None:
         ({"required": [("x1", "x1")]}, "from a variable to itself"),
         ({"required": ["x1"]}, "arcs are pairs"),
         ({"required": [("x1", "x2")], "forbidden": [("x1", "x2")]}, "is required, but a forbidden"),
-        ({"required": [("x2", "x1")], "tiers": [["x1"], ["x2"]]}, "or the tiers rule it out"),
+        (
+            {"required": [("x2", "x1")], "tiers": [["x1"], ["x2"]]},
+            "the tiers, a root or a leaf rule it out",
+        ),
         ({"required": [("x1", "x2"), ("x2", "x3"), ("x3", "x1")]}, "cycle among x1, x2, x3"),
         ({"required": [("x1", "x2"), ("x3", "x2")], "max_parents": 1}, "2 required parents"),
         ({"tiers": [["x1"], ["x1"]]}, "'x1' is in tier 1 and in tier 2"),

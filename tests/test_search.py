@@ -501,3 +501,33 @@ def test_auto_says_what_it_chose() -> None:
     found = choice(many)
     assert "annealing beside a bound, as 30 variables are too many" in found.notes[-1]
     assert found.bound < many.upper_bound()
+
+
+# What a network must and must not have
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "milp-paper"])
+def test_every_method_keeps_to_the_rules(method: str) -> None:
+    table = random_table(np.random.default_rng(12), 6, 150, max_states=2)
+    names = table.names
+    k = 1 if method == "tree" else 3
+    result = learn_by(
+        table, treewidth=k, method=method, max_parents=2, time_limit=2.0, seed=1,
+        required=[(names[0], names[1])], forbidden=[(names[2], names[3])], roots=[names[0]],
+        leaves=[names[5]], tiers=[[names[4]], [names[3]]],
+    )  # fmt: skip
+    arcs = {(names[a], names[b]) for a, b in result.dag.arcs}
+    assert (names[0], names[1]) in arcs
+    assert (names[2], names[3]) not in arcs
+    assert (names[3], names[4]) not in arcs
+    assert result.parents[names[0]] == []
+    assert not any(parent == names[5] for parent, _ in arcs)
+
+
+def test_rules_that_contradict_each_other_are_explained() -> None:
+    with pytest.raises(OptionError, match="is required, but a forbidden arc, the tiers, a root"):
+        learn(TABLE, required=[(TABLE.names[0], TABLE.names[1])], roots=[TABLE.names[1]])
+    with pytest.raises(OptionError, match="leaves: "):
+        learn(TABLE, leaves=["nobody"])
+    with pytest.raises(OptionError, match="roots has no effect on ready scores"):
+        learn(SCORES, treewidth=2, roots=[TABLE.names[0]])

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import twbn
-from twbn.cli import graphs, learn, networks, tables
+from twbn.cli import compare, graphs, learn, networks, tables
 from twbn.cli.shared import complain, err, escape
 from twbn.errors import OptionError, TwbnError
 
@@ -36,6 +36,7 @@ app.command()(networks.predict)
 app.command()(networks.impute)
 app.command()(networks.sample)
 app.command()(networks.convert)
+app.command()(compare.compare)
 app.command()(graphs.treewidth)
 app.add_typer(graphs.ktree)
 

@@ -67,6 +67,18 @@ def learn(
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    required: Annotated[
+        list[str] | None, typer.Option(help="Arc to have; repeatable.", metavar="PARENT->CHILD")
+    ] = None,
+    forbidden: Annotated[
+        list[str] | None, typer.Option(help="Arc not to have; repeatable.", metavar="PARENT->CHILD")
+    ] = None,
+    root: Annotated[
+        list[str] | None, typer.Option(help="Variable without parents; repeatable.")
+    ] = None,
+    leaf: Annotated[
+        list[str] | None, typer.Option(help="Variable without children; repeatable.")
+    ] = None,
     solver: Annotated[
         str | None, typer.Option(help=f"Of the integer programs: {', '.join(SOLVERS)}.")
     ] = None,
@@ -110,8 +122,9 @@ def learn(
     with _status(quiet=as_json) as report:
         result = twbn.learn(
             data, treewidth=treewidth, method=method, score=kind, ess=ess,
-            max_parents=max_parents, time_limit=time_limit, max_iterations=iterations, seed=seed,
-            n_jobs=jobs, solver=solver, cuts=cuts, start=first, checkpoint=checkpoint,
+            max_parents=max_parents, required=_arcs(required), forbidden=_arcs(forbidden),
+            roots=root or (), leaves=leaf or (), time_limit=time_limit, max_iterations=iterations,
+            seed=seed, n_jobs=jobs, solver=solver, cuts=cuts, start=first, checkpoint=checkpoint,
             data_options=options, on_progress=report,
         )  # fmt: skip
     if with_polish:
@@ -140,6 +153,18 @@ def learn(
     )
     if out_file is not None:
         out.print(f"written to {escape(str(out_file))}")
+
+
+def _arcs(texts: list[str] | None) -> list[tuple[str, str]]:
+    """Return parent and child of every ``PARENT->CHILD``."""
+    arcs = []
+    for text in texts or []:
+        parent, arrow, child = text.partition("->")
+        if not arrow or not parent.strip() or not child.strip():
+            msg = f"an arc is PARENT->CHILD, got {text!r}"
+            raise OptionError(msg)
+        arcs.append((parent.strip(), child.strip()))
+    return arcs
 
 
 def bound(

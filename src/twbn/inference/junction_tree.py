@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twbn.graphs.decomposition import TreeDecomposition
+    from twbn.graphs.treewidth import Heuristic
     from twbn.network.network import Network
 
 __all__ = ["Beliefs", "JunctionTree", "Likelihoods"]
 
 #: Entries of all tables together, above which a tree is not built: 1 GiB of numbers.
 MAX_ENTRIES = 2**27
+#: Greedy decompositions to choose from, where a network brings none; fewer for many variables.
+N_TRIES, MAX_TRIED_VARIABLES = 20, 2000
 #: Entries of a table with an axis for rows.
 MAX_BATCH_ENTRIES = 2**21
 
@@ -60,7 +64,7 @@ class JunctionTree:
         self.decomposition: TreeDecomposition = (
             network.decomposition
             if network.decomposition is not None
-            else upper_bound(network.dag.moral_graph())
+            else _smallest_decomposition(network)
         )
         self.bags = tuple(tuple(sorted(bag)) for bag in self.decomposition.bags)
         sizes = [self._size(bag) for bag in self.bags]
@@ -254,6 +258,22 @@ class JunctionTree:
             f"JunctionTree(width {self.decomposition.width}, {len(self.bags)} bags, "
             f"{self.n_entries:,} entries)"
         )
+
+
+def _smallest_decomposition(network: Network) -> TreeDecomposition:
+    """Return the decomposition with the smallest tables of several greedy ones."""
+    graph = network.dag.moral_graph()
+
+    def n_entries(decomposition: TreeDecomposition) -> int:
+        sizes = network.n_states
+        return sum(math.prod(sizes[v] for v in bag) for bag in decomposition.bags)
+
+    n_tries = max(1, min(N_TRIES, MAX_TRIED_VARIABLES // max(graph.n_vertices, 1)))
+    rules: tuple[Heuristic, ...] = ("min-fill", "min-degree")
+    tried = (
+        upper_bound(graph, heuristic=rule, seed=seed) for seed in range(n_tries) for rule in rules
+    )
+    return min(tried, key=n_entries)
 
 
 def _spread(

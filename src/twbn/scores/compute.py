@@ -82,6 +82,8 @@ def compute_scores(
     required: Iterable[tuple[str, str]] = (),
     forbidden: Iterable[tuple[str, str]] = (),
     tiers: Sequence[Iterable[str]] | None = None,
+    roots: Iterable[str] = (),
+    leaves: Iterable[str] = (),
     prune: bool = True,
     budget: int | None = None,
     n_jobs: int | None = None,
@@ -104,6 +106,8 @@ def compute_scores(
         Largest parent set, for all variables or by name; None: no limit.
     required, forbidden, tiers
         Arcs (parent, child) that must or must not be there; ordered groups of variables.
+    roots, leaves
+        Variables without parents, and without children.
     prune
         Drop a set when a subset of it scores at least as well. Loses no optimum.
     budget
@@ -129,8 +133,9 @@ def compute_scores(
     table = as_table(data)
     checked_score(score, ess)
     rules = make_rules(
-        table.names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers
-    )
+        table.names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers,
+        roots=roots, leaves=leaves,
+    )  # fmt: skip
     _check_limits(budget, time_limit, memory_limit)
     jobs = n_workers(n_jobs)
     start = time.perf_counter()

@@ -124,7 +124,7 @@ def _promising(
 
 
 def _estimate(table: Table, options: Mapping[str, Any]) -> Estimate:
-    names = ("max_parents", "required", "forbidden", "tiers")
+    names = ("max_parents", "required", "forbidden", "tiers", "roots", "leaves")
     rules = make_rules(table.names, **{name: options[name] for name in names if name in options})
     return estimate(table.n_variables, int(rules.max_parents.max()))
 

@@ -51,6 +51,8 @@ class LazyScores:
         required: Iterable[tuple[str, str]] = (),
         forbidden: Iterable[tuple[str, str]] = (),
         tiers: Sequence[Iterable[str]] | None = None,
+        roots: Iterable[str] = (),
+        leaves: Iterable[str] = (),
         memory_limit: float = 1.0,
     ) -> None:
         table = as_table(data)
@@ -73,6 +75,8 @@ class LazyScores:
             required=required,
             forbidden=forbidden,
             tiers=tiers,
+            roots=roots,
+            leaves=leaves,
         )
         max_sets = max(int(memory_limit * 2**30 / BYTES_PER_SET), 1024)
         self._cache: _core.LazyScoreCache | _CallableCache

@@ -41,6 +41,8 @@ def make_rules(
     required: Iterable[tuple[str, str]] = (),
     forbidden: Iterable[tuple[str, str]] = (),
     tiers: Sequence[Iterable[str]] | None = None,
+    roots: Iterable[str] = (),
+    leaves: Iterable[str] = (),
 ) -> ParentRules:
     """Return checked rules.
 
@@ -63,13 +65,17 @@ def make_rules(
     for parent, child in _arcs(forbidden, position, "forbidden"):
         allowed[child, parent] = 0
     _apply_tiers(allowed, tiers or (), position)
+    for root in _variables(roots, position, "roots"):
+        allowed[root, :] = 0
+    for leaf in _variables(leaves, position, "leaves"):
+        allowed[:, leaf] = 0
     sizes = np.minimum(_sizes(names, max_parents), allowed.sum(axis=1)).astype(np.int32)
     needed: list[set[int]] = [set() for _ in range(n)]
     for parent, child in _arcs(required, position, "required"):
         if not allowed[child, parent]:
             msg = (
                 f"the arc {names[parent]!r} -> {names[child]!r} is required, "
-                "but a forbidden arc or the tiers rule it out"
+                "but a forbidden arc, the tiers, a root or a leaf rule it out"
             )
             raise OptionError(msg)
         needed[child].add(parent)
@@ -99,6 +105,14 @@ def _arcs(
             msg = f"{kind} arc {tuple(arc)!r} leads from a variable to itself"
             raise OptionError(msg)
         yield position[arc[0]], position[arc[1]]
+
+
+def _variables(names: Iterable[str], position: Mapping[str, int], kind: str) -> Iterable[int]:
+    for name in [names] if isinstance(names, str) else names:
+        if name not in position:
+            msg = f"{kind}: {unknown_name(name, list(position))}"
+            raise OptionError(msg)
+        yield position[name]
 
 
 def _apply_tiers(

@@ -23,7 +23,7 @@ from twbn.search.tree import tree
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from twbn.scores.kinds import ScoreOption
     from twbn.search.options import Progress, Start
@@ -74,6 +74,11 @@ def learn(
     score: ScoreOption = "bdeu",
     ess: float = 1.0,
     max_parents: int | Mapping[str, int] | None = 3,
+    required: Iterable[tuple[str, str]] = (),
+    forbidden: Iterable[tuple[str, str]] = (),
+    tiers: Sequence[Iterable[str]] | None = None,
+    roots: Iterable[str] = (),
+    leaves: Iterable[str] = (),
     time_limit: float | None = None,
     max_iterations: int | None = None,
     seed: int = 0,
@@ -104,6 +109,8 @@ def learn(
     score, ess, max_parents
         How to score data; see `compute_scores`. Not used when `source` holds scores. Where all
         parent sets would take too long, or too much memory, the most promising ones are scored.
+    required, forbidden, tiers, roots, leaves
+        What the network must and must not have, for every method; see `compute_scores`.
     time_limit
         Seconds for the whole job, scoring included. 10 when `max_iterations` is not given either.
     max_iterations
@@ -151,11 +158,19 @@ def learn(
     if time_limit is None and max_iterations is None:
         time_limit = DEFAULT_TIME_LIMIT
     notes: tuple[str, ...] = ()
+    rules: dict[str, Any] = {
+        "required": list(required), "forbidden": list(forbidden), "tiers": tiers,
+        "roots": list(roots), "leaves": list(leaves),
+    }  # fmt: skip
     if isinstance(source, LocalScores):
+        given = [name for name, rule in rules.items() if rule]
+        if given:
+            msg = f"{given[0]} has no effect on ready scores; give it to compute_scores"
+            raise OptionError(msg)
         scores = source
     else:
         scores, notes = scores_in_time(
-            source, score=score, ess=ess, max_parents=max_parents, n_jobs=n_jobs,
+            source, score=score, ess=ess, max_parents=max_parents, **rules, n_jobs=n_jobs,
             time_limit=time_limit, keep=None if start is None else network_of(start)[0],
         )  # fmt: skip
         if scores.info.status == "interrupted":

@@ -1,0 +1,63 @@
+"""The command that compares two networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import twbn
+from twbn.cli.options import AsJson
+from twbn.cli.shared import escape, out, print_json, read_data
+from twbn.errors import OptionError
+
+__all__ = ["compare"]
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="A network.", metavar="A")],
+    second: Annotated[Path, typer.Argument(help="Another, over the same variables.", metavar="B")],
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Table to score both on.", metavar="DATA")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two networks: arcs, equivalence class, log-likelihood of rows."""
+    a, b = twbn.read_network(first), twbn.read_network(second)
+    if set(a.names) != set(b.names):
+        odd = sorted(set(a.names) ^ set(b.names))[0]
+        msg = f"only one of the networks has the variable {odd!r}"
+        raise OptionError(msg)
+    arcs_a = {(a.names[u], a.names[v]) for u, v in a.dag.arcs}
+    arcs_b = {(b.names[u], b.names[v]) for u, v in b.dag.arcs}
+    reversed_arcs = {(u, v) for u, v in arcs_a if (v, u) in arcs_b}
+    same_order = twbn.Dag(tuple(tuple(a.index(p) for p in b.parents[name]) for name in a.names))
+    report = {
+        "shared": sorted(arcs_a & arcs_b),
+        "reversed": sorted(reversed_arcs),
+        "only_first": sorted(arcs_a - arcs_b - reversed_arcs),
+        "only_second": sorted((u, v) for u, v in arcs_b - arcs_a if (v, u) not in arcs_a),
+        "equivalent": a.dag.is_equivalent(same_order),
+    }
+    if data is not None:
+        for key, network in (("first", a), ("second", b)):
+            rows = network.encode(read_data(data, {}))
+            values = twbn.Inference(network).score_samples(rows)
+            report[f"log_likelihood_{key}"] = float(values.mean())
+    if as_json:
+        print_json(report)
+        return
+    for key in ("shared", "reversed", "only_first", "only_second"):
+        arcs = report[key]
+        assert isinstance(arcs, list)
+        out.print(f"{key.replace('_', ' in the ')}: {len(arcs)} arcs")
+        if key != "shared":
+            for u, v in arcs:
+                out.print(f"  {escape(u)} -> {escape(v)}")
+    out.print("equivalent" if report["equivalent"] else "not equivalent")
+    if data is not None:
+        out.print(
+            f"mean log-likelihood: {report['log_likelihood_first']:.6f} and "
+            f"{report['log_likelihood_second']:.6f}"
+        )
