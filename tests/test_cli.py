@@ -306,7 +306,7 @@ def test_from_a_table_to_answers(tmp_path: Path) -> None:
     filled = tmp_path / "filled.csv"
     done = twbn("impute", gaps, "--net", net, "--missing", "?", "-o", filled)
     assert "3 cells filled" in done.stdout
-    assert filled.read_text() == "rain,grass\nyes,wet\nyes,wet\nno,dry\n"
+    assert filled.read_text() == "grass,rain\nwet,yes\nwet,yes\ndry,no\n"
     new = tmp_path / "new.csv"
     new.write_text("grass,other\nwet,1\ndry,2\n")
     lines = twbn("predict", new, "--net", net, "-q", "rain").stdout.splitlines()

@@ -188,6 +188,24 @@ def test_a_thousand_variables_do_not_underflow() -> None:
     assert engine.marginals(evidence)["v501"].values.sum() == pytest.approx(1.0)
 
 
+def test_a_hub_with_a_thousand_children_does_not_underflow() -> None:
+    n = 1000
+    names = {"c": ["a", "b"], **{f"f{i}": ["x", "y"] for i in range(n)}}
+    parents = {"c": [], **{f"f{i}": ["c"] for i in range(n)}}
+    step = [[0.9, 0.1], [0.1, 0.9]]
+    tables = {"c": np.array([0.5, 0.5]), **{f"f{i}": np.array(step) for i in range(n)}}
+    engine = Inference(Network.from_tables(names, parents, tables))
+    evidence = {f"f{i}": "xy"[i % 2] for i in range(n)}
+    expected = n / 2 * math.log(0.09)
+    assert engine.log_evidence(evidence) == pytest.approx(expected)
+    assert engine.query(["c"], evidence).values == pytest.approx([0.5, 0.5])
+    assert engine.marginals(evidence)["c"].values == pytest.approx([0.5, 0.5])
+    assert engine.most_probable(evidence)["c"] in {"a", "b"}
+    assert map_query(engine, ["c"], evidence).log_probability == pytest.approx(
+        expected + math.log(0.5)
+    )
+
+
 def test_bad_questions_are_named() -> None:
     network = Network.from_tables(
         {"rain": ["no", "yes"], "grass": ["dry", "wet"]},

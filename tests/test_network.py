@@ -202,6 +202,37 @@ def test_graphviz_gets_every_arc() -> None:
     assert text.count("->") == 3
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [n for n in NETWORKS if n != "child"])  # its states begin with <
+def test_pyagrum_reads_the_repository_from_our_files(name: str, tmp_path: Path) -> None:
+    gum = pytest.importorskip("pyagrum", reason="pyAgrum is not installed")
+    network = read_network(shared_path(f"bif/{name}.bif"))
+    for ending, tolerance in ((".bif", 1e-6), (".bifxml", 1e-6)):  # it reads single precision
+        file = tmp_path / f"x{ending}"
+        write_network(network, file)
+        theirs = convert.from_pyagrum(gum.loadBN(str(file)))
+        for v, variable in enumerate(network.names):
+            order = [theirs.names.index(network.names[u]) for u in network.dag.parents[v]]
+            table = theirs.table(variable)
+            axes = np.argsort(np.argsort(order, kind="stable"), kind="stable").tolist()
+            found = np.transpose(table, (*axes, len(axes)))
+            assert found == pytest.approx(network.tables[v], abs=tolerance)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["asia", "cancer", "sachs", "child", "alarm"])
+def test_pgmpy_reads_the_repository_from_our_files(name: str, tmp_path: Path) -> None:
+    readers = pytest.importorskip("pgmpy.readwrite", reason="pgmpy is not installed")
+    network = read_network(shared_path(f"bif/{name}.bif"))
+    ours = Inference(network).marginals()
+    for ending, reader in ((".bif", readers.BIFReader), (".xmlbif", readers.XMLBIFReader)):
+        file = tmp_path / f"x{ending}"
+        write_network(network, file)
+        theirs = Inference(convert.from_pgmpy(reader(str(file)).get_model())).marginals()
+        for variable in network.names:
+            assert theirs[variable].values == pytest.approx(ours[variable].values, abs=1e-9)
+
+
 def test_other_libraries_read_what_we_write(tmp_path: Path) -> None:
     gum = pytest.importorskip("pyagrum", reason="pyAgrum is not installed")
     for ending in (".bif", ".bifxml"):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import twbn
-from twbn.cli.options import AsJson
-from twbn.cli.shared import escape, out, print_json, read_data
+from twbn.cli.networks import coded_rows
+from twbn.cli.options import AsJson, Missing
+from twbn.cli.shared import escape, out, print_json
 from twbn.errors import OptionError
 
 __all__ = ["compare"]
@@ -21,6 +23,7 @@ def compare(
     data: Annotated[
         Path | None, typer.Option("--data", help="Table to score both on.", metavar="DATA")
     ] = None,
+    missing: Missing = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare two networks: arcs, equivalence class, log-likelihood of rows."""
@@ -42,9 +45,9 @@ def compare(
     }
     if data is not None:
         for key, network in (("first", a), ("second", b)):
-            rows = network.encode(read_data(data, {}))
-            values = twbn.Inference(network).score_samples(rows)
-            report[f"log_likelihood_{key}"] = float(values.mean())
+            values = twbn.Inference(network).score_samples(coded_rows(data, network, missing))
+            mean = float(values.mean())
+            report[f"log_likelihood_{key}"] = mean if math.isfinite(mean) else None
     if as_json:
         print_json(report)
         return
@@ -57,7 +60,6 @@ def compare(
                 out.print(f"  {escape(u)} -> {escape(v)}")
     out.print("equivalent" if report["equivalent"] else "not equivalent")
     if data is not None:
-        out.print(
-            f"mean log-likelihood: {report['log_likelihood_first']:.6f} and "
-            f"{report['log_likelihood_second']:.6f}"
-        )
+        means = [report["log_likelihood_first"], report["log_likelihood_second"]]
+        texts = ["minus infinity" if mean is None else f"{mean:.6f}" for mean in means]
+        out.print(f"mean log-likelihood: {texts[0]} and {texts[1]}")

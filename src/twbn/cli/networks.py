@@ -14,15 +14,26 @@ import twbn
 from twbn.cli.options import AsJson, Data, Missing, Seed
 from twbn.cli.shared import check_target, escape, out, print_json, read_data
 from twbn.data.convert import GAPS
+from twbn.data.read import ReadOptions, read_columns
 from twbn.errors import OptionError
 from twbn.inference import map_query
 from twbn.search import read_result
 from twbn.search.options import network_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["convert", "fit", "impute", "map_states", "mpe", "predict", "query", "sample"]
+__all__ = [
+    "coded_rows",
+    "convert",
+    "fit",
+    "impute",
+    "map_states",
+    "mpe",
+    "predict",
+    "query",
+    "sample",
+]
 
 Net = Annotated[
     Path, typer.Argument(help="Network: .json, .bif, .xmlbif, .uai, .net.", metavar="NET")
@@ -132,11 +143,24 @@ def impute(
     """Fill the missing cells of every row with their most probable states."""
     check_target(out_file)
     network = twbn.read_network(net)
-    table = network.encode(_rows(data, network, missing))
+    table = coded_rows(data, network, missing)
     filled = twbn.Inference(network).impute(table)
+    # What is known stays as the file has it, columns that the network lacks included.
+    columns = read_columns(data, ReadOptions(missing=(*GAPS, *(missing or []))))
+    cells: list[list[Any]] = []
+    n_gaps = 0
+    for column in columns:
+        of_column = [*column.values, ""]
+        texts = [of_column[position] for position in column.positions.tolist()]
+        if column.name in network.names:
+            v = network.index(column.name)
+            gaps = np.flatnonzero(column.positions < 0).tolist()
+            n_gaps += len(gaps)
+            for row in gaps:
+                texts[row] = network.states[v][filled.codes[row, v]]
+        cells.append(texts)
     with out_file.open("w", newline="", encoding="utf-8") as file:
-        _write(file, filled.names, _cells(filled))
-    n_gaps = int(table.n_missing.sum())
+        _write(file, [column.name for column in columns], zip(*cells, strict=True))
     out.print(f"{n_gaps:,} cells filled; written to {escape(str(out_file))}")
 
 
@@ -153,7 +177,7 @@ def predict(
     check_target(out_file)
     network = twbn.read_network(net)
     states = network.states[network.index(target)]
-    values = twbn.Inference(network).predict_proba(_rows(data, network, missing), target)
+    values = twbn.Inference(network).predict_proba(coded_rows(data, network, missing), target)
     rows = [[states[int(row.argmax())], *row.tolist()] for row in values]
     names = [target, *(f"P({target}={state})" for state in states)]
     if out_file is None:
@@ -215,7 +239,7 @@ def _known(evidence: list[str] | None) -> dict[str, str]:
     return known
 
 
-def _rows(path: Path, network: twbn.Network, missing: list[str] | None) -> twbn.Table:
+def coded_rows(path: Path, network: twbn.Network, missing: list[str] | None) -> twbn.Table:
     """Read rows as the network codes them."""
     row = np.zeros((1, network.n_variables), dtype=np.int32)
     like = twbn.Table(network.names, network.codings, row)
@@ -227,7 +251,7 @@ def _cells(table: twbn.Table) -> Iterable[list[Any]]:
         yield [table.states[v][code] if code >= 0 else "" for v, code in enumerate(row)]
 
 
-def _write(file: Any, names: Iterable[str], rows: Iterable[list[Any]]) -> None:
+def _write(file: Any, names: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)

@@ -99,6 +99,14 @@ class Bins:
 
     def encode(self, values: Sequence[State | None], column: str) -> NDArray[np.int32]:
         """Return the codes of `values`; None is missing (-1)."""
+        labels = {label: code for code, label in enumerate(self.states)}
+        if any(isinstance(value, str) and value in labels for value in values):
+            rest = [None if value in labels else value for value in values]
+            codes = self.encode(rest, column)
+            for i, value in enumerate(values):
+                if value in labels:
+                    codes[i] = labels[value]
+            return codes
         try:
             numbers = np.array([np.nan if v is None else float(v) for v in values], dtype=float)
         except ValueError:

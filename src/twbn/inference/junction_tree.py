@@ -11,6 +11,7 @@ import numpy as np
 
 from twbn import _core
 from twbn.errors import MemoryLimitError, OptionError
+from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import upper_bound
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twbn.graphs.decomposition import TreeDecomposition
     from twbn.graphs.treewidth import Heuristic
     from twbn.network.network import Network
 
@@ -28,8 +28,12 @@ __all__ = ["Beliefs", "JunctionTree", "Likelihoods"]
 MAX_ENTRIES = 2**27
 #: Greedy decompositions to choose from, where a network brings none; fewer for many variables.
 N_TRIES, MAX_TRIED_VARIABLES = 20, 2000
-#: Entries of a table with an axis for rows.
-MAX_BATCH_ENTRIES = 2**21
+#: Entries of all tables with an axis for rows: 256 MiB.
+MAX_BATCH_ENTRIES = 2**25
+#: Entries of the compiled trees that are kept for further questions: 512 MiB.
+MAX_KEPT_ENTRIES = 2**26
+#: Neighbours of a bag; one with more is split, so that no product of messages underflows.
+MAX_NEIGHBOURS = 16
 
 #: For some variables, the likelihood of each state in each row: [rows or 1, states].
 Likelihoods = dict[int, "NDArray[np.float64]"]
@@ -66,6 +70,7 @@ class JunctionTree:
             if network.decomposition is not None
             else _smallest_decomposition(network)
         )
+        self.decomposition = _with_few_neighbours(self.decomposition)
         self.bags = tuple(tuple(sorted(bag)) for bag in self.decomposition.bags)
         sizes = [self._size(bag) for bag in self.bags]
         self.n_entries = sum(sizes)
@@ -174,6 +179,8 @@ class JunctionTree:
     def row_messages(self, target: int | None = None) -> _core.RowMessages:
         """Return the compiled pass towards one variable, or for the probability of rows alone."""
         if target not in self._row_messages:
+            while len(self._row_messages) * self.n_entries > MAX_KEPT_ENTRIES:
+                self._row_messages.pop(next(iter(self._row_messages)))
             root = self.root_for(() if target is None else (target,))
             parent, order = self.orientation(root)
             place = {bag: i for i, bag in enumerate(order)}
@@ -194,8 +201,8 @@ class JunctionTree:
 
     def rows_at_once(self) -> int:
         """Return how many rows fit into one pass."""
-        largest = max(self._size(bag) for bag in self.bags)
-        return max(1, MAX_BATCH_ENTRIES // largest)
+        each = 2 * self.n_entries + sum(self.network.n_states)
+        return max(1, MAX_BATCH_ENTRIES // each)
 
     def root_for(self, keep: Collection[int]) -> int:
         """Return the bag that holds the most of some variables."""
@@ -258,6 +265,29 @@ class JunctionTree:
             f"JunctionTree(width {self.decomposition.width}, {len(self.bags)} bags, "
             f"{self.n_entries:,} entries)"
         )
+
+
+def _with_few_neighbours(decomposition: TreeDecomposition) -> TreeDecomposition:
+    """Return the decomposition with copies of bags in a row where one has many neighbours."""
+    adjacent: list[list[int]] = [[] for _ in decomposition.bags]
+    for a, b in decomposition.edges:
+        adjacent[a].append(b)
+        adjacent[b].append(a)
+    if max(map(len, adjacent), default=0) <= MAX_NEIGHBOURS:
+        return decomposition
+    bags = list(decomposition.bags)
+    edges: list[tuple[int, int]] = []
+    copy_for: dict[tuple[int, int], int] = {}
+    for i, neighbours in enumerate(adjacent):
+        here = i
+        for number, j in enumerate(neighbours):
+            if number and number % (MAX_NEIGHBOURS - 2) == 0:
+                bags.append(decomposition.bags[i])
+                edges.append((here, len(bags) - 1))
+                here = len(bags) - 1
+            copy_for[i, j] = here
+    edges += [(copy_for[a, b], copy_for[b, a]) for a, b in decomposition.edges]
+    return TreeDecomposition(tuple(bags), tuple(edges))
 
 
 def _smallest_decomposition(network: Network) -> TreeDecomposition:

@@ -198,11 +198,12 @@ def _parts(bucket: list[_Factor], max_bucket: int | None) -> list[list[_Factor]]
 
 def _product(factors: Sequence[_Factor]) -> _Factor:
     scope = tuple(sorted({v for f in factors for v in f.scope}))
-    values: NDArray[np.float64] = np.ones(())
+    joint = _Factor(scope, np.ones(()))
     for f in factors:
         sizes = iter(f.values.shape)
-        values = values * f.values.reshape([next(sizes) if v in f.scope else 1 for v in scope])
-    return _rescaled(scope, values, sum(f.log for f in factors))
+        spread = f.values.reshape([next(sizes) if v in f.scope else 1 for v in scope])
+        joint = _rescaled(scope, joint.values * spread, joint.log + f.log)
+    return joint
 
 
 def _rescaled(scope: tuple[int, ...], values: NDArray[np.float64], log: float) -> _Factor:

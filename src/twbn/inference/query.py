@@ -275,6 +275,7 @@ class Inference:
         total = 0.0
         for rows, likelihoods in self._blocks(data):
             beliefs = self.tree.calibrate(likelihoods)
+            self._check_possible(np.broadcast_to(self._log(beliefs), len(rows)), data, -1, rows[0])
             total += float(weights[rows] @ np.broadcast_to(self._log(beliefs), len(rows)))
             for v in range(network.n_variables):
                 belief = beliefs[self.tree.home[v]]
@@ -359,11 +360,13 @@ class Inference:
         msg = f"the evidence has probability zero: {given or 'the likelihoods exclude all'}"
         raise DataError(msg)
 
-    def _check_possible(self, logs: NDArray[np.float64], data: Table, left_out: int) -> None:
-        """Refuse rows that have probability zero, by name."""
+    def _check_possible(
+        self, logs: NDArray[np.float64], data: Table, left_out: int, first: int = 0
+    ) -> None:
+        """Refuse rows that have probability zero, by name; `first` is the number of the first."""
         bad = np.flatnonzero(~np.isfinite(logs))
         if len(bad):
-            row = int(bad[0])
+            row = int(bad[0]) + int(first)
             known = [
                 f"{name}={data.states[v][data.codes[row, v]]}"
                 for v, name in enumerate(data.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from twbn.network import fit as fit_parameters
 from twbn.search import learn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -116,7 +117,7 @@ class _TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
         alone = len(names) == 1
         table = as_table(
             np.column_stack([rows, rows]) if alone else rows,
-            names=[*names, "copy"] if alone else names,
+            names=[*names, f"{names[0]}_copy"] if alone else names,
             discretize=replace(rule, cut_points=cuts),
             weights=weights,
         )
@@ -134,7 +135,7 @@ class _TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
             "max_iterations": budget, "seed": seed, "n_jobs": self.n_jobs, "method": self.method,
         }  # fmt: skip
         if table.n_missing.any():
-            found = learn_incomplete(table, **options)
+            found = learn_incomplete(table, smoothing=self.smoothing, **options)
             result, self.network_ = found.result, found.network
         else:
             result = learn(table, **options)
@@ -273,7 +274,7 @@ class TreewidthClassifier(ClassifierMixin, _TreewidthEstimator):  # type: ignore
         names = self._names()
         weights, (rows, codes) = _weighed(weights, np.asarray(rows), codes)
         table = self._coded(rows, weights)
-        self.class_name_ = next(name for name in ("y", "class", "target_") if name not in names)
+        self.class_name_ = next(name for name in _class_names() if name not in names)
         states = tuple(range(len(self.classes_)))
         self._learn(
             Table(
@@ -301,6 +302,12 @@ class TreewidthClassifier(ClassifierMixin, _TreewidthEstimator):  # type: ignore
         """Return the most probable class of every row."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+
+def _class_names() -> Iterator[str]:
+    yield "y"
+    for number in itertools.count(1):
+        yield f"y_{number}"
 
 
 def _fill_values(rows: NDArray[Any], table: Table) -> list[list[Any]]:
@@ -339,6 +346,9 @@ def _weighed(
     """
     if weights is None:
         return None, list(arrays)
+    if np.any(weights < 0):
+        msg = f"sample_weight must not be negative, got {weights.min()}"
+        raise DataError(msg)
     counts = np.round(weights)
     if np.array_equal(counts, weights) and counts.sum() <= MAX_REPEATED:
         return None, [np.repeat(array, counts.astype(int), axis=0) for array in arrays]

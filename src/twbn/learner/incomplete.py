@@ -88,6 +88,12 @@ def fit_incomplete(
     if max_iterations < 1:
         msg = f"max_iterations must be 1 or more, got {max_iterations}"
         raise OptionError(msg)
+    if not (np.isfinite(ess) and ess >= 0):
+        msg = f"ess must be 0 (maximum likelihood) or more, got {ess!r}"
+        raise OptionError(msg)
+    if start is not None and start.names != table.names:
+        msg = "start has other variables than the data, or in another order"
+        raise OptionError(msg)
     if not table.n_missing.any():
         network = fit(structure, table, ess=ess)
         value = float(_weights(table) @ network.log_likelihood(table))
@@ -98,13 +104,13 @@ def fit_incomplete(
     distinct = _distinct(table)
     trace: list[float] = []
     converged = False
-    for _ in range(max_iterations):
+    for iteration in range(max_iterations):
         counts, log_likelihood = Inference(network).expected_counts(distinct)
         trace.append(log_likelihood + _log_prior(network, ess))
         converged = len(trace) > 1 and trace[-1] - trace[-2] < tolerance * table.total_weight
         out_of_time = time_limit is not None and time.perf_counter() - begun > time_limit
-        if converged or out_of_time:
-            break
+        if converged or out_of_time or iteration == max_iterations - 1:
+            break  # the likelihood is that of these parameters
         tables = tuple(table_from_counts(count, ess) for count in counts)
         network = replace(network, tables=tables)
     return EmResult(network, log_likelihood, tuple(trace), converged)
@@ -116,6 +122,7 @@ def learn_incomplete(
     treewidth: int = 4,
     score: str = "bdeu",
     ess: float = 1.0,
+    smoothing: float = 1.0,
     max_parents: int | Mapping[str, int] | None = 3,
     method: str = "anneal",
     time_limit: float | None = None,
@@ -131,6 +138,8 @@ def learn_incomplete(
     ----------
     treewidth, score, ess, max_parents, method, max_iterations, seed, n_jobs
         As for `twbn.learn`, for the search of every round.
+    smoothing
+        Equivalent sample size of the prior of the parameters.
     time_limit
         Seconds for everything; 60 when no number of iterations is given either.
     max_rounds
@@ -171,7 +180,7 @@ def learn_incomplete(
     for number in range(max_rounds):
         result = search(completed, None if best is None else best.result.dag)
         parameters = fit_incomplete(
-            result, table, ess=ess, max_iterations=30,
+            result, table, ess=smoothing, max_iterations=30,
             time_limit=None if time_limit is None else max(left() / 2, 0.05),
         )  # fmt: skip
         penalty = 0.5 * math.log(table.total_weight) * parameters.network.n_parameters
@@ -199,10 +208,12 @@ def learn_incomplete(
 def _completions(network: Network, table: Table, seed: int) -> Table:
     """Return several weighted completions of every row; of a row without gaps, itself."""
     gaps = (table.codes < 0).any(axis=1)
+    if not gaps.any():
+        return table
     weights = _weights(table)
     repeated = np.repeat(np.flatnonzero(gaps), COMPLETIONS)
     rows = replace(table, codes=table.codes[repeated], weights=None)
-    drawn = Inference(network).complete(rows, seed=seed).codes if len(repeated) else rows.codes
+    drawn = Inference(network).complete(rows, seed=seed).codes
     return Table(
         table.names,
         table.codings,

@@ -157,7 +157,7 @@ class _Reader:
             self._expect("{")
             states = [*self._until("}")]
             self._expect(";")
-            if not count.isdigit() or int(count) != len(states):
+            if count != str(len(states)):
                 msg = f"variable {name!r} has {len(states)} states, its type says {count}"
                 self._fail(msg, back=2)
         self._expect("}")

@@ -40,6 +40,9 @@ def read_hugin(path: str | os.PathLike[str]) -> Network:
     for potential in _POTENTIAL.finditer(text):
         child, _, parents = potential["family"].partition("|")
         child = child.strip()
+        if child in parts.tables:
+            msg = f"{source}: the potential of {child!r} is given twice"
+            raise FileFormatError(msg)
         parts.parents[child] = parents.split()
         data = _DATA.search(potential["body"])
         if data is None:
@@ -67,8 +70,8 @@ def write_hugin(network: Network, path: str | os.PathLike[str]) -> None:
     lines = ["net", "{", "}"]
     for v, name in enumerate(network.names):
         texts = [str(state) for state in network.states[v]]
-        if any(set('"%') & set(text) for text in texts):
-            msg = f"a Hugin file cannot hold a quote or per cent sign in a state of {name!r}"
+        if any(set('"%{}();') & set(text) for text in texts):
+            msg = f"a Hugin file cannot hold quotes, brackets, % or ; in a state of {name!r}"
             raise FileFormatError(msg)
         quoted = " ".join(f'"{text}"' for text in texts)
         lines += [f"node {name}", "{", f"  states = ({quoted});", "}"]

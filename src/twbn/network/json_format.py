@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.data.discretize import Bins, Categories
-from twbn.errors import FileFormatError, TwbnError
+from twbn.errors import FileFormatError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.network.network import Network
@@ -36,6 +36,9 @@ def read_json(path: str | os.PathLike[str]) -> Network:
         document = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         msg = f"{path}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+        raise FileFormatError(msg) from None
+    except (ValueError, RecursionError) as error:
+        msg = f"{path}: not JSON that can be read ({error})"
         raise FileFormatError(msg) from None
     return network_from_document(document, str(path))
 
@@ -105,7 +108,7 @@ def network_from_document(document: Any, source: str = "document") -> Network:
     except KeyError as error:
         msg = f"{source}: the entry {error.args[0]!r} is missing"
         raise FileFormatError(msg) from None
-    except (TypeError, ValueError, TwbnError) as error:
+    except (TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         msg = f"{source}: {error}"
         raise FileFormatError(msg) from None
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.data.convert import as_table
-from twbn.data.discretize import Categories, State
+from twbn.data.discretize import Bins, Categories, State
 from twbn.data.table import Table
-from twbn.errors import DataError, GraphError, UnknownStateError
+from twbn.errors import DataError, GraphError, MemoryLimitError, OptionError, UnknownStateError
 from twbn.graphs.dag import Dag
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Network", "State", "Table"]
 
+#: Cells that are drawn at once.
+MAX_CELLS = 2**31
 #: How far from one the probabilities of a row may sum.
 EXACT = 1e-9
 
@@ -97,7 +99,7 @@ class Network:
             dag = Dag(tuple(lists))
         except GraphError as error:
             raise GraphError(_with_names(str(error), names)) from None
-        codings = tuple(Categories(tuple(states[name])) for name in names)
+        codings = tuple(Categories(tuple(map(_plain, states[name]))) for name in names)
         return cls(dag, names, codings, tuple(arrays), decomposition)
 
     @property
@@ -143,6 +145,9 @@ class Network:
         texts = [str(known) for known in states]
         if str(state) in texts:
             return texts.index(str(state))
+        coding = self.codings[variable]
+        if isinstance(coding, Bins) and state is not None:
+            return int(coding.encode([state], self.names[variable])[0])
         msg = unknown("state", str(state), texts) + f" (of variable {self.names[variable]!r})"
         raise UnknownStateError(msg)
 
@@ -178,6 +183,14 @@ class Network:
         if n_rows < 1:
             msg = f"n_rows must be 1 or more, got {n_rows}"
             raise DataError(msg)
+        if seed < 0:
+            msg = f"seed must be 0 or more, got {seed}"
+            raise OptionError(msg)
+        if n_rows * self.n_variables > MAX_CELLS:
+            msg = (
+                f"{n_rows:,} rows of {self.n_variables} variables are more than {MAX_CELLS:,} cells"
+            )
+            raise MemoryLimitError(msg)
         rng = np.random.default_rng(seed)
         codes = np.zeros((n_rows, self.n_variables), dtype=np.int32)
         for v in self.dag.topological_order:
@@ -264,6 +277,9 @@ class Network:
 
     def _check(self) -> None:
         n = self.dag.n_vertices
+        if n == 0:
+            msg = "a network needs a variable"
+            raise DataError(msg)
         if not len(self.names) == len(self.codings) == len(self.tables) == n:
             msg = (
                 f"{len(self.names)} names, {len(self.codings)} codings and {len(self.tables)} "
@@ -292,6 +308,12 @@ class Network:
                 raise DataError(msg)
         if self.decomposition is not None:
             self.decomposition.check(self.dag.moral_graph())
+
+
+def _plain(state: Any) -> State:
+    """Return a state without numpy around it."""
+    plain: State = state.item() if isinstance(state, np.generic) else state
+    return plain
 
 
 def unknown(kind: str, name: str, known: Sequence[str]) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import math
 import warnings
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twbn.errors import DataError, FileFormatError, GraphError
+from twbn.errors import DataError, FileFormatError, GraphError, MemoryLimitError
 from twbn.network.network import EXACT, Network
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Parts", "read_text", "write_text"]
 
+#: The largest table of one variable.
+MAX_ENTRIES, MAX_AXES = 2**27, 60
 #: A row of probabilities may be off by this much in a file; it is then made to sum to one.
 TOLERANCE = 1e-2
 
@@ -42,7 +46,14 @@ class Parts:
             if name not in self.states:
                 msg = f"{self.source}: {name!r} is not declared as a variable"
                 raise FileFormatError(msg)
-        return tuple(len(self.states[name]) for name in (*self.parents[child], child))
+        shape = tuple(len(self.states[name]) for name in (*self.parents[child], child))
+        if len(shape) > MAX_AXES or math.prod(shape) > MAX_ENTRIES:
+            msg = (
+                f"{self.source}: the table of {child!r} has {math.prod(shape):,} entries, more "
+                f"than {MAX_ENTRIES:,}, or more than {MAX_AXES - 1} parents"
+            )
+            raise MemoryLimitError(msg)
+        return shape
 
     def reshaped(self, child: str, values: Sequence[float]) -> NDArray[np.float64]:
         """Return values in the order of the axes as a table; their number has to be right."""
@@ -98,7 +109,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise FileFormatError(msg)
     try:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         msg = f"{path}: not a gzip file ({error})"
         raise FileFormatError(msg) from None
     try:

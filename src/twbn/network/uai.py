@@ -113,7 +113,7 @@ def _add_function(parts: Parts, scope: list[int], values: list[float], dialect: 
 
 def _whole(words: Iterator[str], what: str, source: str) -> int:
     word = next(words, None)
-    if word is None or not word.isdigit():
+    if word is None or not (word.isascii() and word.isdigit()) or len(word) > 9:
         msg = f"{source}: expected a {what}, got {word or 'the end'!r}"
         raise FileFormatError(msg)
     return int(word)

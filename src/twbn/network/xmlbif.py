@@ -85,7 +85,7 @@ def _text(element: Element, tag: str, source: str) -> str:
 def _parsed(text: str, source: str) -> Element:
     """Parse XML without entities, whose expansion can fill any memory."""
     builder = TreeBuilder()
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate("utf-8")  # the text is decoded already, whatever it declares
 
     def refuse(name: str, *_: object) -> None:
         msg = f"{source}: declares the XML entity {name!r}; files with entities are not read"
