@@ -118,7 +118,9 @@ def test_expected_counts_are_sums_of_posteriors() -> None:
     for seed in range(6):
         network = random_network(seed + 50, max_variables=6)
         table = with_gaps(network.sample(15, seed=seed), 0.4, seed)
-        counts, log_likelihood = Inference(network).expected_counts(table)
+        found = Inference(network).expected_counts(table)
+        assert found is not None
+        counts, log_likelihood = found
         for v in range(network.n_variables):
             expected = sum(family_posterior(network, row, v) for row in table.codes)
             assert counts[v] == pytest.approx(np.asarray(expected), abs=1e-8)
@@ -150,6 +152,16 @@ def test_em_never_falls_and_beats_its_start(ess: float) -> None:
         assert found.log_likelihood == pytest.approx(
             Inference(found.network).score_samples(table).sum(), rel=1e-4
         )
+
+
+def test_em_keeps_to_its_time_and_says_what_it_reached() -> None:
+    network = random_network(44)
+    table = with_gaps(network.sample(3000, seed=1), 0.3)
+    for limits in ({"max_iterations": 2}, {"time_limit": 0.001}):
+        found = fit_incomplete(network.dag, table, **limits)
+        actual = Inference(found.network).score_samples(table).sum()
+        assert found.log_likelihood == pytest.approx(actual, rel=1e-9)
+    assert Inference(network).expected_counts(table, deadline=0.0) is None
 
 
 def test_em_on_complete_rows_is_the_plain_fit() -> None:

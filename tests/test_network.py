@@ -168,6 +168,19 @@ def test_examples_of_every_dialect_say_the_same(file: str, options: dict[str, st
     assert answers == [[0.5036, 0.2036, 0.2928], [0.678, 0.322], [0.8, 0.2]]
 
 
+@pytest.mark.parametrize("ending", [".bif", ".xmlbif", ".json"])
+def test_numbers_and_truth_values_stay_what_they_are(ending: str, tmp_path: Path) -> None:
+    network = Network.from_tables(
+        {"n": [0, 1, 2], "f": [0.5, 1.5], "b": [False, True], "t": ["0", "1"]},
+        {name: [] for name in "nfbt"},
+        {"n": [0.2, 0.3, 0.5], "f": [0.5, 0.5], "b": [0.1, 0.9], "t": [0.4, 0.6]},
+    )
+    write_network(network, tmp_path / f"x{ending}")
+    again = read_network(tmp_path / f"x{ending}")
+    assert again.states == network.states
+    assert [type(s[0]) for s in again.states] == [int, float, bool, str]
+
+
 def test_json_keeps_types_bins_and_the_proof(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     table = as_table(

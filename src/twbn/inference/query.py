@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -264,16 +266,21 @@ class Inference:
                 likelihoods[v] = np.vstack([np.eye(n), np.ones(n)])[codes]  # -1: the last, unknown
             yield rows, likelihoods
 
-    def expected_counts(self, data: Table) -> tuple[list[NDArray[np.float64]], float]:
+    def expected_counts(
+        self, data: Table, *, deadline: float = math.inf
+    ) -> tuple[list[NDArray[np.float64]], float] | None:
         """Return the expected counts of every family given the known cells, and their likelihood.
 
-        Tables as the network has them: an axis for each parent, the variable's own last.
+        Tables as the network has them: an axis for each parent, the variable's own last. None when
+        ``time.perf_counter()`` passes the deadline before all rows are done.
         """
         network = self.network
         counts = [np.zeros(table.shape) for table in network.tables]
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         total = 0.0
         for rows, likelihoods in self._blocks(data):
+            if time.perf_counter() > deadline:
+                return None
             beliefs = self.tree.calibrate(likelihoods)
             self._check_possible(np.broadcast_to(self._log(beliefs), len(rows)), data, -1, rows[0])
             total += float(weights[rows] @ np.broadcast_to(self._log(beliefs), len(rows)))

@@ -143,6 +143,11 @@ class _TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
         self.result_ = result
         self.dag_ = result.dag
         self.parents_ = result.parents
+        self.edges_ = [(result.names[a], result.names[b]) for a, b in result.dag.arcs]
+        self.states_ = dict(zip(self.network_.names, self.network_.states, strict=True))
+        self.elimination_order_ = [
+            result.names[v] for v in result.decomposition.elimination_order()
+        ]
         self.score_ = result.score
         self.bound_ = result.bound
         self.gap_ = result.gap

@@ -104,16 +104,22 @@ def fit_incomplete(
     distinct = _distinct(table)
     trace: list[float] = []
     converged = False
-    for iteration in range(max_iterations):
-        counts, log_likelihood = Inference(network).expected_counts(distinct)
+    deadline = math.inf if time_limit is None else begun + time_limit
+    for _ in range(max_iterations):
+        expected = Inference(network).expected_counts(
+            distinct, deadline=deadline if trace else math.inf
+        )
+        if expected is None:
+            break
+        counts, log_likelihood = expected
+        fitted = network  # the likelihood is that of these parameters
         trace.append(log_likelihood + _log_prior(network, ess))
         converged = len(trace) > 1 and trace[-1] - trace[-2] < tolerance * table.total_weight
-        out_of_time = time_limit is not None and time.perf_counter() - begun > time_limit
-        if converged or out_of_time or iteration == max_iterations - 1:
-            break  # the likelihood is that of these parameters
+        if converged or time.perf_counter() > deadline:
+            break
         tables = tuple(table_from_counts(count, ess) for count in counts)
         network = replace(network, tables=tables)
-    return EmResult(network, log_likelihood, tuple(trace), converged)
+    return EmResult(fitted, log_likelihood, tuple(trace), converged)
 
 
 def learn_incomplete(

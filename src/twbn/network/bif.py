@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from twbn.errors import FileFormatError
-from twbn.network.parts import Parts, read_text, write_text
+from twbn.network.parts import Parts, read_text, state_kind, typed_states, write_text
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twbn.data.discretize import State
     from twbn.network.network import Network
 
 __all__ = ["read_bif", "write_bif"]
@@ -49,8 +48,7 @@ def write_bif(network: Network, path: str | os.PathLike[str]) -> dict[str, str]:
     states = [_safe(map(str, s), renamed) for s in network.states]
     lines = ["network twbn {", "}"]
     for v, name in enumerate(names):
-        kinds = {type(s) for s in network.states[v]}
-        kind = next(iter(kinds)).__name__ if len(kinds) == 1 else "str"
+        kind = state_kind(network.states[v])
         lines += [
             f"variable {name} {{",
             f"  type discrete [ {len(states[v])} ] {{ {', '.join(states[v])} }};",
@@ -139,7 +137,7 @@ class _Reader:
         if name in self._parts.states:
             self._fail(f"variable {name!r} is declared twice", back=1)
         self._expect("{")
-        states: list[State] = []
+        states: list[str] = []
         kind = "str"
         while self._peek() != "}":
             word = self._next("type or property")
@@ -163,7 +161,7 @@ class _Reader:
         self._expect("}")
         if not states:
             self._fail(f"variable {name!r} has no states", back=1)
-        self._parts.states[name] = _typed(states, kind)
+        self._parts.states[name] = typed_states(states, kind)
 
     def _probability(self) -> None:
         self._expect("(")
@@ -277,17 +275,6 @@ class _Reader:
         column = place - (self._text.rfind("\n", 0, place) + 1) + 1
         msg = f"{self._source}, line {line}, column {column}: {message}"
         raise FileFormatError(msg)
-
-
-def _typed(states: list[State], kind: str) -> list[State]:
-    """Return states in the type they had when the file was written."""
-    convert = {"int": int, "float": float, "bool": lambda s: {"True": True, "False": False}[s]}
-    if kind not in convert:
-        return states
-    try:
-        return [convert[kind](state) for state in states]  # type: ignore[operator]
-    except (ValueError, KeyError):
-        return states
 
 
 def _number(word: str) -> float | None:

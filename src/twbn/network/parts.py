@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from twbn.data.discretize import State
 
-__all__ = ["Parts", "read_text", "write_text"]
+__all__ = ["Parts", "read_text", "state_kind", "typed_states", "write_text"]
 
 #: The largest table of one variable.
 MAX_ENTRIES, MAX_AXES = 2**27, 60
@@ -99,6 +99,27 @@ class Parts:
         except (DataError, GraphError) as error:
             msg = f"{self.source}: {error}"
             raise FileFormatError(msg) from None
+
+
+def state_kind(states: Sequence[State]) -> str:
+    """Return the one type that states have (int, float, bool), or str."""
+    kinds = {type(state) for state in states}
+    return next(iter(kinds)).__name__ if len(kinds) == 1 else "str"
+
+
+def typed_states(texts: Sequence[str], kind: str) -> list[State]:
+    """Return states in the type they had when the file was written."""
+    truth = {"True": True, "False": False}
+    try:
+        if kind == "int":
+            return [int(text) for text in texts]
+        if kind == "float":
+            return [float(text) for text in texts]
+        if kind == "bool":
+            return [truth[text] for text in texts]
+    except (ValueError, KeyError):
+        pass  # the names are what the file has, whatever it says of them
+    return list(texts)
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, TreeBuilder, indent, tost
 from xml.parsers import expat
 
 from twbn.errors import FileFormatError
-from twbn.network.parts import Parts, read_text, write_text
+from twbn.network.parts import Parts, read_text, state_kind, typed_states, write_text
 
 if TYPE_CHECKING:
     import os
@@ -32,7 +32,10 @@ def read_xmlbif(path: str | os.PathLike[str]) -> Network:
             msg = f"{source}: variable {name!r} is declared twice"
             raise FileFormatError(msg)
         outcomes = variable.findall("OUTCOME") or variable.findall("VALUE")
-        parts.states[name] = [(outcome.text or "").strip() for outcome in outcomes]
+        texts = [(outcome.text or "").strip() for outcome in outcomes]
+        kinds = [(found.text or "").split() for found in variable.findall("PROPERTY")]
+        kind = next((words[2] for words in kinds if words[:2] == ["dtype", "="]), "str")
+        parts.states[name] = typed_states(texts, kind)
     for definition in network.findall("DEFINITION"):
         child = _text(definition, "FOR", source)
         if child in parts.tables:
@@ -62,6 +65,9 @@ def write_xmlbif(network: Network, path: str | os.PathLike[str]) -> None:
         SubElement(variable, "NAME").text = name
         for state in network.states[v]:
             SubElement(variable, "OUTCOME").text = str(state)
+        kind = state_kind(network.states[v])
+        if kind != "str":
+            SubElement(variable, "PROPERTY").text = f"dtype = {kind}"
     for v, name in enumerate(network.names):
         definition = SubElement(inside, "DEFINITION")
         SubElement(definition, "FOR").text = name
