@@ -161,7 +161,7 @@ def impute(
         cells.append(texts)
     with out_file.open("w", newline="", encoding="utf-8") as file:
         _write(file, [column.name for column in columns], zip(*cells, strict=True))
-    out.print(f"{n_gaps:,} cells filled; written to {escape(str(out_file))}")
+    out.print(f"{n_gaps:,} cell{'s' * (n_gaps != 1)} filled; written to {escape(str(out_file))}")
 
 
 def predict(

@@ -32,8 +32,9 @@ def write_json(network: Network, path: str | os.PathLike[str]) -> None:
 
 def read_json(path: str | os.PathLike[str]) -> Network:
     """Return the network of a model file; a newer version is refused."""
+    text = read_text(path)
     try:
-        document = json.loads(read_text(path))
+        document = json.loads(text)
     except json.JSONDecodeError as error:
         msg = f"{path}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
         raise FileFormatError(msg) from None
