@@ -228,6 +228,19 @@ def test_bad_questions_are_named() -> None:
     assert engine.log_evidence({"rain": "yes"}) == -math.inf
 
 
+def test_rows_of_probability_zero_are_named() -> None:
+    network = Network.from_tables(
+        {"rain": ["no", "yes"], "grass": ["dry", "wet"]},
+        {"rain": [], "grass": ["rain"]},
+        {"rain": [0.5, 0.5], "grass": [[0.9, 0.1], [0.0, 1.0]]},
+    )
+    rows = Table(network.names, network.codings, np.array([[0, -1], [1, 0]], dtype=np.int32))
+    engine = Inference(network)
+    with pytest.raises(DataError, match="row 2 has probability zero: rain=yes, grass=dry"):
+        engine.impute(rows)
+    assert engine.score_samples(rows)[1] == -math.inf
+
+
 def test_a_tree_that_is_too_large_is_refused_with_the_number() -> None:
     network = random_network(8)
     with pytest.raises(MemoryLimitError, match=r"the junction tree has [\d,]+ entries"):

@@ -159,7 +159,7 @@ class Inference:
 
         Among equals, the one whose states come first, bag by bag: always the same.
         """
-        codes = self._most_probable(self._likelihoods(evidence, None), 1, evidence)[0]
+        codes = self._traced(self._likelihoods(evidence, None), 1, evidence, None)[0]
         return {
             name: self.network.states[v][int(codes[v])] for v, name in enumerate(self.network.names)
         }
@@ -194,9 +194,10 @@ class Inference:
     def impute(self, data: Any) -> Table:
         """Return the table with the missing cells of each row at their most probable states."""
         table = self.network.encode(data)
+        self._check_possible(self.score_samples(table), table, -1)
         codes = np.array(table.codes)
         for rows, likelihoods in self._blocks(table):
-            found = self._most_probable(likelihoods, len(rows), None)
+            found = self._traced(likelihoods, len(rows), None, None)
             gaps = codes[rows] < 0
             codes[rows] = np.where(gaps, found, codes[rows])
         return replace(table, codes=codes)
@@ -250,9 +251,7 @@ class Inference:
             found[v] = found[v] * values if v in found else values
         return found
 
-    def _blocks(
-        self, data: Table, leave_out: int | None = None
-    ) -> Iterator[tuple[NDArray[np.int64], Likelihoods]]:
+    def _blocks(self, data: Table) -> Iterator[tuple[NDArray[np.int64], Likelihoods]]:
         """Yield rows of the data that are worked on together, with their evidence."""
         step = self.tree.rows_at_once()
         for first in range(0, data.n_rows, step):
@@ -260,7 +259,7 @@ class Inference:
             likelihoods: Likelihoods = {}
             for v in range(self.network.n_variables):
                 codes = data.codes[rows, v]
-                if v == leave_out or not (codes >= 0).any():
+                if not (codes >= 0).any():
                     continue
                 n = self.network.n_states[v]
                 likelihoods[v] = np.vstack([np.eye(n), np.ones(n)])[codes]  # -1: the last, unknown
@@ -311,12 +310,6 @@ class Inference:
         for rows, likelihoods in self._blocks(data):
             codes[rows] = self._traced(likelihoods, len(rows), None, rng)
         return replace(data, codes=codes)
-
-    def _most_probable(
-        self, likelihoods: Likelihoods, n_rows: int, evidence: Mapping[str, Any] | None
-    ) -> NDArray[np.int32]:
-        """Return the codes of the most probable explanation of every row."""
-        return self._traced(likelihoods, n_rows, evidence, None)
 
     def _traced(
         self,

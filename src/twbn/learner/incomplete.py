@@ -24,8 +24,6 @@ __all__ = ["EmResult", "IncompleteResult", "fit_incomplete", "learn_incomplete"]
 
 #: Completions of every row that stand for what its gaps may be.
 COMPLETIONS = 5
-#: Called with (seconds, round, criterion).
-Progress = "Callable[[float, int, float], None]"
 
 
 @dataclass(frozen=True)
@@ -150,6 +148,8 @@ def learn_incomplete(
         Seconds for everything; 60 when no number of iterations is given either.
     max_rounds
         Rounds at most; it ends earlier when a round brings nothing.
+    on_progress
+        Called after every round with (seconds, round, criterion).
 
     Notes
     -----
