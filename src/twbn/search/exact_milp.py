@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twbn.errors import GraphError, MemoryLimitError, OptionError
+from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.scores.tabulate import tabulated
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twbn.graphs.dag import Dag
     from twbn.scores.protocol import LocalScores
     from twbn.scores.score_table import ScoreTable
     from twbn.search.options import Progress, Start
@@ -57,7 +57,8 @@ def milp_paper(
 ) -> SearchResult:
     """Return the best network of bounded treewidth by the paper's program, as it is printed.
 
-    Anytime: the best network and the best bound when the time is over. `max_iterations` limits the
+    The solver starts from `start` or from the network without arcs and gets no other help; `milp`
+    starts from a network that annealing found. Anytime: the best network and the best bound when the time is over. `max_iterations` limits the
     nodes of the search tree; with neither limit it runs until it is solved.
 
     Notes
@@ -174,7 +175,7 @@ class _Run:
         self._options = options
         self._unlimited = unlimited and options.max_iterations is None
         self._on_progress = on_progress
-        self.best = anneal(
+        self.best = self._without_help() or anneal(
             table, treewidth=options.treewidth, max_iterations=START_ITERATIONS, seed=options.seed,
             start=None if options.start is None else options.start[0],
             time_limit=None if unlimited else max((options.time_left or 0.0) / 2, 0.001),
@@ -182,6 +183,26 @@ class _Run:
         self._bound = self.best.bound
         self._notes = options.notes
         self._trace = [TracePoint(options.seconds, 0, self.best.score, self._bound)]
+
+    def _without_help(self) -> SearchResult | None:
+        """Return what the paper's program starts from; None where that is no network, or for `milp`.
+
+        Rules may forbid the network without arcs.
+        """
+        options = self._options
+        if self._method != "milp-paper":
+            return None
+        bare = Dag.empty(options.n)
+        graph = bare.moral_graph()
+        dag, proof = options.start or (
+            bare, TreeDecomposition.from_elimination_order(graph, range(options.n))
+        )  # fmt: skip
+        if not math.isfinite(self._table.total(dag)):
+            return None
+        return SearchResult(
+            self._table, dag, proof, options.treewidth, self._method, "iteration_limit",
+            self._table.upper_bound(), 0, options.seconds, options.seed,
+        )  # fmt: skip
 
     def lower_bound(self, bound: float) -> None:
         """Take over a bound that was found elsewhere."""
