@@ -13,7 +13,7 @@ help:
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
 	@echo "make bench-scale    hundreds to thousands of variables (about three minutes)"
 	@echo "make bench-quality  what annealing finds in ten seconds (about an hour)"
-	@echo "make reproduce  rerun what is in of the paper: scores, proofs, sampling"
+	@echo "make reproduce  rerun the paper: tables, figures, page (SIZE=quick, standard or paper)"
 	@echo "make docs       check that every example in the documentation runs"
 	@echo "make clean      remove .venv and the build"
 
@@ -70,10 +70,10 @@ bench-scale: .venv/built
 	@$(BIN)/python -m pip install -q "matplotlib>=3.8"
 	$(BIN)/python benchmarks/bench_scale.py
 
+# SIZE is quick (minutes), standard (an hour) or paper (the paper's budgets); a killed run goes on.
+SIZE ?= quick
 reproduce: .venv/built
-	$(BIN)/python experiments/published_scores.py
-	$(BIN)/python experiments/table1.py
-	$(BIN)/python experiments/sampling.py --workers 2 --seconds 2 --seeds 5
+	$(BIN)/twbn reproduce --size $(SIZE) -o reproduction/$(SIZE)
 
 docs: .venv/built
 	$(BIN)/python -m pytest -q tests/test_docs.py

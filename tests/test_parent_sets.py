@@ -12,6 +12,7 @@ from oracle import best_dag_score, local_score, random_table
 from twbn import LazyScores, ScoreTable, Table, as_table, compute_scores
 from twbn.errors import DataError, MemoryLimitError, OptionError
 from twbn.scores import SCORES, estimate
+from twbn.scores.in_time import best_of
 
 
 def as_dict(scores: ScoreTable, child: int) -> dict[tuple[int, ...], float]:
@@ -322,3 +323,23 @@ def test_a_score_table_survives_pickling() -> None:
     assert not copy.scores.flags.writeable
     assert copy.equals(scores)
     assert copy.local(0, ()) == scores.local(0, ())
+
+
+def test_too_many_sets_for_the_time_are_cut_to_the_best_and_the_smallest() -> None:
+    rng = np.random.default_rng(5)
+    scores = compute_scores(
+        Table.from_codes(rng.integers(0, 2, (40, 6))), max_parents=3, score="loglik",
+        required=[("x2", "x1")],
+    )  # fmt: skip
+    few = best_of(scores, 4)
+    for v in range(6):
+        mine, all_sets = few.sets(v), list(scores.sets(v))
+        smallest = min(len(members) for _, members in all_sets)
+        wanted = [
+            (score, members)
+            for rank, (score, members) in enumerate(all_sets)
+            if rank < 4 or len(members) <= smallest + 1
+        ]
+        assert list(mine) == wanted
+    assert few.info.status == "budget"
+    assert few.local(0, [1]) == scores.local(0, [1])

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import twbn
-from twbn.cli import compare, graphs, learn, networks, tables
+from twbn.cli import compare, graphs, learn, networks, reproduce, tables
 from twbn.cli.shared import complain, err, escape
 from twbn.errors import OptionError, TwbnError
 
@@ -38,6 +38,7 @@ app.command()(networks.sample)
 app.command()(networks.convert)
 app.command()(compare.compare)
 app.command()(graphs.treewidth)
+app.command()(reproduce.reproduce)
 app.add_typer(graphs.ktree)
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from twbn.data.convert import as_table
 from twbn.errors import MemoryLimitError
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from twbn.data.table import Table
     from twbn.scores.protocol import HasParents
 
-__all__ = ["ScoresInTime", "scores_in_time"]
+__all__ = ["ScoresInTime", "best_of", "scores_in_time"]
 
 #: Share of the time limit that scoring may take.
 SHARE = 0.4
@@ -27,6 +30,8 @@ SHARE = 0.4
 JUDGED_AFTER = 0.1
 #: More parent sets than this are never scored in a second, by one worker.
 MAX_RATE = 1e8
+#: Parent sets for each second that is left to the search, which has to sort them in first.
+SETS_A_SECOND = 500_000
 #: Memory for all sets where there is no time limit: the same on every machine, as the answer is.
 MAX_GIB = 4.0
 #: Parent sets of two and more that are looked at for each variable, when not all are: the most that
@@ -101,6 +106,12 @@ def scores_in_time(
         left = None if share is None else max(share - (time.perf_counter() - begun), 0.1 * share)
         scores = _promising(table, n_jobs, left, options)
         reason = f"the most promising ones of each variable, as {reason}"
+    if time_limit is not None:
+        left = max(time_limit - (time.perf_counter() - begun), 0.1 * time_limit)
+        most = int(SETS_A_SECOND * left)
+        if scores.n_sets > most:
+            scores = best_of(scores, most // scores.n_variables)
+            reason = "the best of each variable, as all are too many for the time that is left"
     if keep is not None:
         scores = _including(scores, table, keep, options)
     return ScoresInTime(scores, (f"parent sets: {reason}",) if reason else ())
@@ -120,6 +131,25 @@ def _promising(
             continue
     return compute_scores(
         table, n_jobs=n_jobs, time_limit=time_limit, budget=BUDGETS[-1], **options
+    )
+
+
+def best_of(scores: ScoreTable, most: int) -> ScoreTable:
+    """Return the best `most` sets of each variable, its smallest sets and those one larger."""
+    sizes = np.diff(scores.set_offsets)
+    counts = np.diff(scores.variable_offsets)
+    first = scores.variable_offsets[:-1]
+    rank = np.arange(scores.n_sets) - np.repeat(first, counts)
+    smallest = np.minimum.reduceat(sizes, first)  # rules may ask for parents
+    kept = (rank < most) | (sizes <= np.repeat(smallest, counts) + 1)
+    owner = np.repeat(np.arange(scores.n_variables), counts)[kept]
+    return ScoreTable(
+        scores.names,
+        np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=scores.n_variables))]),
+        scores.scores[kept],
+        np.concatenate([[0], np.cumsum(sizes[kept])]),
+        scores.parents[np.repeat(kept, sizes)],
+        replace(scores.info, status="budget", complete_size=None),
     )
 
 

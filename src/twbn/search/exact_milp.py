@@ -58,8 +58,9 @@ def milp_paper(
     """Return the best network of bounded treewidth by the paper's program, as it is printed.
 
     The solver starts from `start` or from the network without arcs and gets no other help; `milp`
-    starts from a network that annealing found. Anytime: the best network and the best bound when the time is over. `max_iterations` limits the
-    nodes of the search tree; with neither limit it runs until it is solved.
+    starts from a network that annealing found. Anytime: the best network and the best bound when
+    the time is over. `max_iterations` limits the nodes of the search tree; with neither limit it
+    runs until it is solved.
 
     Notes
     -----
@@ -185,7 +186,7 @@ class _Run:
         self._trace = [TracePoint(options.seconds, 0, self.best.score, self._bound)]
 
     def _without_help(self) -> SearchResult | None:
-        """Return what the paper's program starts from; None where that is no network, or for `milp`.
+        """Return what the paper's program starts from; None for `milp`, or if it is no network.
 
         Rules may forbid the network without arcs.
         """

@@ -1,0 +1,92 @@
+"""Pages of prose, tables and pictures, as Markdown and as HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from twbn.report.page import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Grid", "Measured", "Picture", "Section", "to_html", "to_markdown"]
+
+
+class Measured(str):
+    """A text that the clock has a part in: another run may give another one."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: its head, its rows, and what to say above it."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file beside the page, and what it shows for those who do not see it."""
+
+    file: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it. Text is plain: nothing in it is markup."""
+
+    title: str
+    parts: tuple[str | Grid | Picture, ...]
+
+
+def to_markdown(title: str, sections: Sequence[Section]) -> str:
+    """Return a page as Markdown (MyST and GitHub read it alike)."""
+    lines = [f"# {_plain(title)}", ""]
+    for section in sections:
+        lines += [f"## {_plain(section.title)}", ""]
+        for part in section.parts:
+            lines += [*_markdown(part), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def to_html(title: str, sections: Sequence[Section], *, version: str) -> str:
+    """Return a page as one HTML document; pictures stay files beside it."""
+    blocks = [
+        {"title": section.title, "parts": [_block(part) for part in section.parts]}
+        for section in sections
+    ]
+    return render("document.html", title=title, sections=blocks, version=version)
+
+
+def _markdown(part: str | Grid | Picture) -> list[str]:
+    if isinstance(part, str):
+        return [_plain(part)]
+    if isinstance(part, Picture):
+        return [f"![{_plain(part.text)}]({part.file})"]
+    caption = [f"*{_plain(part.caption)}*", ""] if part.caption else []
+    rule = "|" + "|".join(["---", *["---:"] * (len(part.head) - 1)]) + "|"
+    return [*caption, _row(part.head), rule, *(_row(row) for row in part.rows)]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_plain(cell) for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    for sign in ("\\", "|", "*", "<", "[", "]"):
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+def _block(part: str | Grid | Picture) -> dict[str, object]:
+    if isinstance(part, str):
+        return {"kind": "text", "text": part}
+    if isinstance(part, Picture):
+        return {"kind": "picture", "file": part.file, "text": part.text}
+    rows = [[(cell, isinstance(cell, Measured)) for cell in row] for row in part.rows]
+    return {"kind": "grid", "head": part.head, "rows": rows, "caption": part.caption}

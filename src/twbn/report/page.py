@@ -1,0 +1,34 @@
+"""Templates of pages, filled in with everything escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from twbn.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["render"]
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a template of the folder ``templates`` filled in; texts are escaped."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        import jinja2
+    except ImportError:
+        msg = "pages need jinja2; install twbn[report]"
+        raise MissingDependencyError(msg) from None
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("twbn.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,167 @@
+"""What is to be run: one cell for each number that takes time."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from twbn.data import datasets
+from twbn.errors import OptionError
+from twbn.reproduce.published import PROOF_BOUNDS, PROOF_TIMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["PARTS", "SIZES", "Cell", "Size", "plan"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: what on which data, with which budget. Its fields are its key in the results."""
+
+    study: str  # "proof" (Table 1), "score" (Tables 2 and 3), "network", "density"
+    data: str
+    treewidth: int
+    method: str  # of METHODS; "bound" for an upper bound, "empty" for the network without arcs
+    score: str = "bdeu"
+    seed: int = 0
+    seconds: float | None = None
+    iterations: int | None = None
+
+    def key(self) -> tuple[str, ...]:
+        """Return the fields as the texts that a CSV file holds."""
+        return tuple("" if value is None else str(value) for value in asdict(self).values())
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is run. Budgets are seconds or, for the same answer every time, iterations."""
+
+    name: str
+    sets: tuple[str, ...]
+    proof_sets: tuple[str, ...]
+    proof_seconds: float
+    seeds: int
+    seconds: float | None  # of a run of sampling or annealing
+    iterations: tuple[tuple[str, int], ...]  # by method, in place of seconds
+    solver_seconds: tuple[float, float]  # the paper's 10 minutes and 3 hours
+    bound_seconds: float
+    networks: tuple[str, ...]
+    network_bounds: tuple[int, ...]
+    densities: tuple[str, ...]
+    density_bounds: tuple[int, ...]
+    learn_seconds: float | None  # of a network or density run, scoring included
+    learn_iterations: int | None
+
+    def scaled(self, budget: float) -> Size:
+        """Return this size with `budget` seconds for every run."""
+        if budget <= 0:
+            msg = f"--budget must be a positive number of seconds, got {budget:g}"
+            raise OptionError(msg)
+        early = self.solver_seconds[0] / self.solver_seconds[1] * budget
+        return replace(
+            self, proof_seconds=budget, seconds=budget, iterations=(), bound_seconds=budget,
+            solver_seconds=(early, budget), learn_seconds=budget, learn_iterations=None,
+        )  # fmt: skip
+
+
+_NETWORKS = ("alarm", "hailfinder", "win95pts", "hepar2", "andes", "munin1", "pigs")
+_DENSITIES = ("nltcs", "plants", "jester", "accidents", "dna")
+
+SIZES = {
+    "quick": Size(
+        "quick", ("nursery", "breast", "wdbc"), ("nursery", "breast"), 4.0, 5, None,
+        (("sample", 60_000), ("sample-exact", 600), ("anneal", 200_000)), (1.0, 4.0), 3.0,
+        ("alarm",), (2, 5, 8), ("nltcs",), (1, 2, 4, 8), None, 200_000,
+    ),
+    "standard": Size(
+        "standard", datasets.NAMES, tuple(PROOF_TIMES["dp"]), 60.0, 10, 4.0, (), (10.0, 60.0), 30.0,
+        _NETWORKS, (2, 5, 8), _DENSITIES, (1, 2, 3, 4, 6, 8, 10), 15.0, None,
+    ),
+    "paper": Size(
+        "paper", datasets.NAMES, tuple(PROOF_TIMES["dp"]), 10_800.0, 10, 600.0, (),
+        (600.0, 10_800.0), 600.0, _NETWORKS, (2, 5, 8), _DENSITIES, (1, 2, 3, 4, 6, 8, 10), 600.0,
+        None,
+    ),
+}  # fmt: skip
+
+#: What a person may ask for, and what each is.
+PARTS = {
+    "table1": "time to prove optimality",
+    "table2": "scores at treewidth bound 4",
+    "table3": "scores at treewidth bound 10",
+    "figures": "the paper's two figures (they need Tables 2 and 3)",
+    "networks": "data sampled from known networks",
+    "density": "held-out likelihood beside a Chow-Liu tree",
+    "study": "local search against sampling; what the treewidth bound costs and buys",
+}
+
+
+def plan(parts: Iterable[str], size: Size) -> list[Cell]:
+    """Return the cells that the parts need, each once, in the order of the page.
+
+    Raises
+    ------
+    OptionError
+        For a part that is none of `PARTS`.
+    """
+    cells: dict[Cell, None] = {}
+    for part in parts:
+        if part not in PARTS:
+            msg = f"unknown part {part!r}; expected one of {', '.join(PARTS)}"
+            raise OptionError(msg)
+        if part == "table1":
+            cells |= dict.fromkeys(_proofs(size))
+        if part in {"table2", "figures", "study"}:
+            cells |= dict.fromkeys(_scores(size, 4))
+        if part in {"table3", "figures"}:
+            cells |= dict.fromkeys(_scores(size, 10))
+        if part == "networks":
+            cells |= dict.fromkeys(_networks(size))
+        if part in {"density", "study"}:
+            cells |= dict.fromkeys(_densities(size))
+    return list(cells)
+
+
+def _proofs(size: Size) -> Iterator[Cell]:
+    for data in size.proof_sets:
+        for k in PROOF_BOUNDS:
+            for method in ("milp-paper", "dp", "exact"):
+                yield Cell("proof", data, k, method, seconds=size.proof_seconds)
+
+
+def _scores(size: Size, k: int) -> Iterator[Cell]:
+    budgets = dict(size.iterations)
+    # Version 1 is exponential in the bound: the paper, too, has it at 4 only.
+    methods = ("sample-exact", "sample", "anneal") if k == 4 else ("sample", "anneal")
+    for data in size.sets:
+        for method in methods:
+            for seed in range(size.seeds):
+                yield Cell(
+                    "score", data, k, method, seed=seed,
+                    seconds=None if method in budgets else size.seconds,
+                    iterations=budgets.get(method),
+                )  # fmt: skip
+        yield Cell("score", data, k, "milp-paper", seconds=size.solver_seconds[1])
+        yield Cell("score", data, k, "bound", seconds=size.bound_seconds)
+        yield Cell("score", data, k, "empty")
+
+
+def _networks(size: Size) -> Iterator[Cell]:
+    for data in size.networks:
+        for score in ("bdeu", "bic"):
+            for k in size.network_bounds:
+                yield Cell(
+                    "network", data, k, "anneal", score,
+                    seconds=size.learn_seconds, iterations=size.learn_iterations,
+                )  # fmt: skip
+
+
+def _densities(size: Size) -> Iterator[Cell]:
+    for data in size.densities:
+        for k in size.density_bounds:
+            # The tree of greatest likelihood is that of Chow and Liu.
+            yield Cell(
+                "density", data, k, "tree" if k == 1 else "anneal", "loglik" if k == 1 else "bdeu",
+                seconds=size.learn_seconds, iterations=size.learn_iterations,
+            )  # fmt: skip
