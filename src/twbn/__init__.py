@@ -6,6 +6,7 @@ results are proved, the searches, and networks that answer.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from twbn.data import Discretize, Table, as_table, datasets, read_table
@@ -44,6 +45,7 @@ from twbn.search import (
 
 if TYPE_CHECKING:
     from twbn.learner import TreewidthBN, TreewidthClassifier, fit_incomplete, learn_incomplete
+    from twbn.report import plot_trace, plot_treewidth, write_report
 
 __version__ = "0.1.0"
 
@@ -73,6 +75,8 @@ __all__ = [
     "fit_incomplete",
     "learn",
     "learn_incomplete",
+    "plot_trace",
+    "plot_treewidth",
     "polish",
     "read_gr",
     "read_jkl",
@@ -85,16 +89,39 @@ __all__ = [
     "write_gr",
     "write_jkl",
     "write_network",
+    "write_report",
     "write_result",
     "write_td",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load the learner, which stands on everything else, when it is asked for."""
-    if name in {"TreewidthBN", "TreewidthClassifier", "fit_incomplete", "learn_incomplete"}:
-        from twbn import learner
+#: Names that are loaded when they are asked for, by the package that has them.
+_LATER = {
+    "TreewidthBN": "learner",
+    "TreewidthClassifier": "learner",
+    "fit_incomplete": "learner",
+    "learn_incomplete": "learner",
+    "plot_trace": "report",
+    "plot_treewidth": "report",
+    "write_report": "report",
+}
 
-        return getattr(learner, name)
+
+def __getattr__(name: str) -> Any:
+    """Load what stands on everything else when it is asked for."""
+    if name in _LATER:
+        return getattr(import_module(f"twbn.{_LATER[name]}"), name)
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)
+
+
+def _view(value: Any) -> str | None:
+    """Return what a notebook shows of a value; None, and so its text, without the packages."""
+    from twbn.report.notebook import view
+
+    return view(value)
+
+
+# HTML is the affair of `report`, which the layers below may not know: so it is attached here.
+for _kind in (Table, Dag, KTree, TreeDecomposition, SearchResult, Network):
+    _kind._repr_html_ = _view  # type: ignore[union-attr]

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import twbn
-from twbn.cli import compare, graphs, learn, networks, reproduce, tables
+from twbn.cli import compare, graphs, learn, networks, report, reproduce, tables
 from twbn.cli.shared import complain, err, escape
 from twbn.errors import OptionError, TwbnError
 
@@ -37,6 +37,7 @@ app.command()(networks.impute)
 app.command()(networks.sample)
 app.command()(networks.convert)
 app.command()(compare.compare)
+app.command()(report.report)
 app.command()(graphs.treewidth)
 app.command()(reproduce.reproduce)
 app.add_typer(graphs.ktree)

@@ -38,6 +38,8 @@ from twbn.cli.shared import (
     read_data,
 )
 from twbn.errors import OptionError
+from twbn.report import write_report
+from twbn.report.page import require_packages
 from twbn.scores.kinds import SCORES
 from twbn.search import METHODS, polish, read_result, result_document, write_result
 from twbn.search.ktree_dp import refuse_too_wide
@@ -96,6 +98,10 @@ def learn(
         Path | None,
         typer.Option(help="Keep the best so far in this file (auto, anneal).", metavar="FILE"),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a page to look at and to ask.", metavar="PAGE.html"),
+    ] = None,
     out_file: Out = None,
     as_json: AsJson = False,
     delimiter: Delimiter = None,
@@ -110,6 +116,9 @@ def learn(
     begun = time.perf_counter()
     check_target(out_file)
     check_target(checkpoint)
+    check_target(report)
+    if report is not None:
+        require_packages()
     first = None if start is None else read_result(start)
     options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
     data = _read_source(source, options, kind, ess, max_parents)
@@ -119,13 +128,13 @@ def learn(
     check_budget(treewidth, time_limit, iterations, seed, jobs)
     if time_limit is not None:  # reading is part of the job
         time_limit = max(time_limit - (time.perf_counter() - begun), 0.1 * time_limit)
-    with _status(quiet=as_json) as report:
+    with _status(quiet=as_json) as show:
         result = twbn.learn(
             data, treewidth=treewidth, method=method, score=kind, ess=ess,
             max_parents=max_parents, required=_arcs(required), forbidden=_arcs(forbidden),
             roots=root or (), leaves=leaf or (), time_limit=time_limit, max_iterations=iterations,
             seed=seed, n_jobs=jobs, solver=solver, cuts=cuts, start=first, checkpoint=checkpoint,
-            data_options=options, on_progress=report,
+            data_options=options, on_progress=show,
         )  # fmt: skip
     if with_polish:
         scores: twbn.LocalScores = (
@@ -136,6 +145,11 @@ def learn(
         result = polish(result, scores)
     if out_file is not None:
         write_result(result, out_file, options)
+    if report is not None:
+        if isinstance(data, twbn.ScoreTable):
+            write_report(result, report, scores=data)
+        else:
+            write_report(result, report, data=data)
     if as_json:
         print_json(result_document(result, options))
         return
@@ -151,8 +165,9 @@ def learn(
         f"{result.method}: {result.n_iterations:,} iterations in {result.seconds:.1f} s, "
         f"seed {result.seed}"
     )
-    if out_file is not None:
-        out.print(f"written to {escape(str(out_file))}")
+    for path in (out_file, report):
+        if path is not None:
+            out.print(f"written to {escape(str(path))}")
 
 
 def _arcs(texts: list[str] | None) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,17 @@ from twbn.errors import MissingDependencyError
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render"]
+__all__ = ["render", "require_packages"]
+
+PACKAGES = ("jinja2", "igraph", "matplotlib")
+
+
+def require_packages() -> None:
+    """Raise MissingDependencyError unless all that a report needs is there."""
+    for package in PACKAGES:
+        if importlib.util.find_spec(package) is None:
+            msg = f"reports need {package}; install twbn[report]"
+            raise MissingDependencyError(msg)
 
 
 def render(template: str, **values: Any) -> str:

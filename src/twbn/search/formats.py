@@ -16,6 +16,7 @@ from twbn.search.result import (
     STATUSES,
     TOLERANCE,
     SearchResult,
+    TracePoint,
     VerificationError,
     check_network,
 )
@@ -96,11 +97,16 @@ class ResultFile:
     n_variables: int
     treewidth_bound: int
     treewidth: int
-    last_traced: float | None
     score_name: str
     ess: float | None
     data_options: Mapping[str, Any]
     fingerprint: str | None
+    method: str = "unknown"
+    seconds: float = 0.0
+    seed: int = 0
+    n_iterations: int = 0
+    notes: tuple[str, ...] = ()
+    trace: tuple[TracePoint, ...] = ()
 
     def dag(self) -> Dag:
         """Return the network; raises VerificationError if the file's arcs are no DAG."""
@@ -162,8 +168,8 @@ class ResultFile:
         if set(self.parents) != set(self.names):
             extra = sorted(set(self.parents) ^ set(self.names))
             problems.append(f"parents and names differ in {extra[0]!r}")
-        if self.last_traced is not None and not _close(self.last_traced, self.score):
-            problems.append(f"the trace ends at {self.last_traced:.6f}, not at the score")
+        if self.trace and not _close(self.trace[-1].score, self.score):
+            problems.append(f"the trace ends at {self.trace[-1].score:.6f}, not at the score")
         return problems
 
     def _positions(self) -> dict[str, int]:
@@ -212,11 +218,16 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
             _whole(document["n_variables"]),
             _whole(document["treewidth_bound"]),
             _whole(document["treewidth"]),
-            float(document["trace"][-1]["score"]) if document["trace"] else None,
             str(document["scoring"]["score"]),
             _checked_ess(document["scoring"]),
             _checked_data_options(document["data_options"]),
             None if document.get("fingerprint") is None else str(document["fingerprint"]),
+            str(document["method"]),
+            float(document["seconds"]),
+            _whole(document["seed"]),
+            _whole(document["iterations"]),
+            tuple(map(str, document["notes"])),
+            tuple(_trace_point(point) for point in document["trace"]),
         )
     except KeyError as error:
         msg = f"{path}: the entry {error.args[0]!r} is missing"
@@ -224,6 +235,16 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     except (TypeError, ValueError, OverflowError, AttributeError, OptionError) as error:
         msg = f"{path}: an entry is not what it should be ({error})"
         raise FileFormatError(msg) from None
+
+
+def _trace_point(point: Mapping[str, Any]) -> TracePoint:
+    bound = math.inf if point.get("bound") is None else float(point["bound"])
+    return TracePoint(
+        float(point.get("seconds", 0.0)),
+        _whole(point.get("iteration", 0)),
+        float(point["score"]),
+        bound,
+    )
 
 
 def _close(a: float, b: float) -> bool:

@@ -81,10 +81,13 @@ class ProgramBuilder:
         columns: ArrayLike,
         values: ArrayLike,
         *,
-        lower: float = -np.inf,
-        upper: float = np.inf,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
     ) -> None:
-        """Add rows of equally many entries: `columns` has one row each, `values` alike or one."""
+        """Add rows of equally many entries: `columns` has one row each, `values` alike or one.
+
+        The bounds are one number each, or one for every row.
+        """
         places = np.atleast_2d(np.asarray(columns, dtype=np.int32))
         if not places.size:
             return
@@ -92,8 +95,8 @@ class ProgramBuilder:
         self._columns.append(places.ravel())
         self._values.append(factors.ravel())
         self._lengths.append(np.full(len(places), places.shape[1], dtype=np.int64))
-        self._row_lower.append(np.full(len(places), lower))
-        self._row_upper.append(np.full(len(places), upper))
+        self._row_lower.append(np.full(len(places), lower, dtype=np.float64))
+        self._row_upper.append(np.full(len(places), upper, dtype=np.float64))
 
     def build(self) -> Program:
         """Return the program."""

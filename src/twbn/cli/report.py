@@ -1,0 +1,58 @@
+"""The command that writes the page of a network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import twbn
+from twbn.cli.shared import check_target, escape, out, read_data
+from twbn.errors import OptionError
+from twbn.report import write_report
+from twbn.report.page import require_packages
+from twbn.search import ResultFile, read_result
+
+__all__ = ["report"]
+
+
+def report(
+    source: Annotated[
+        Path,
+        typer.Argument(help="Result file, or network (.json, .bif, …).", metavar="RESULT|NET"),
+    ],
+    page: Annotated[Path, typer.Option("-o", "--out", help="Page to write.", metavar="PAGE.html")],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Table of a result: gives it parameters.", metavar="DATA"),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Of the page.")] = None,
+) -> None:
+    """Write one HTML file with the network, its proof, and a panel that answers queries."""
+    check_target(page)
+    require_packages()
+    found = _read(source)
+    table = None
+    if data is not None:
+        if not isinstance(found, ResultFile):
+            msg = f"--data gives a result its parameters; {source} is a network and has its own"
+            raise OptionError(msg)
+        table = read_data(data, dict(found.data_options))
+    write_report(found, page, data=table, title=title or source.stem)
+    out.print(f"written to {escape(str(page))}")
+    if isinstance(found, ResultFile) and table is None:
+        out.print("without parameters the page answers no queries; --data DATA gives it some")
+
+
+def _read(path: Path) -> ResultFile | twbn.Network:
+    """Read a result or a network, whichever the file says it is."""
+    if path.suffix == ".json" and path.is_file():
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            document = None
+        if isinstance(document, dict) and document.get("format") == "twbn-result":
+            return read_result(path)
+    return twbn.read_network(path)

@@ -1,0 +1,6 @@
+"""Results that people can look at: pages, drawings, plots."""
+
+from twbn.report.charts import plot_trace, plot_treewidth
+from twbn.report.network_page import network_page, write_report
+
+__all__ = ["network_page", "plot_trace", "plot_treewidth", "write_report"]

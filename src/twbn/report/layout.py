@@ -1,0 +1,189 @@
+"""Where the boxes of a drawing go: layers from top to bottom, arcs pointing down.
+
+The four steps of Sugiyama, Tagawa and Toda (1981) as Gansner, Koutsofios, North and Vo (1993) have
+them: layers that make the arcs short, an order within each layer that crosses few of them, and
+places that keep them straight. The first and the last are linear programs (HiGHS); the order is
+igraph's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twbn.errors import MissingDependencyError
+from twbn.search.program import ProgramBuilder
+from twbn.search.solver import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Drawing", "layered"]
+
+#: Space between boxes, and what an arc takes that passes between them.
+GAP, LANE = 18.0, 10.0
+#: Seconds for each linear program; past them the order alone gives the places.
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The middle of every box, the bends of every arc from tail to head, and the size in all."""
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    bends: tuple[tuple[tuple[float, float], ...], ...]
+    width: float
+    height: float
+
+
+def layered(
+    arcs: Sequence[tuple[int, int]],
+    widths: Sequence[float],
+    *,
+    box_height: float,
+    layer_gap: float,
+) -> Drawing:
+    """Return a drawing of an acyclic graph with boxes of these widths that do not overlap.
+
+    Vertices without arcs stand in rows of their own below the others.
+    """
+    n = len(widths)
+    tied = sorted({v for arc in arcs for v in arc})
+    x, layer = np.zeros(n), np.zeros(n, dtype=np.int64)
+    bends: list[tuple[tuple[float, float], ...]] = [() for _ in arcs]
+    pitch = box_height + layer_gap
+    n_layers = 0
+    if arcs:
+        place = {v: i for i, v in enumerate(tied)}
+        mine = [(place[u], place[v]) for u, v in arcs]
+        of_tied = _layers(len(tied), mine)
+        found, waypoints = _places(mine, of_tied, [widths[v] for v in tied])
+        x[tied], layer[tied] = found, of_tied
+        bends = [tuple((a, (b + 0.5) * pitch) for a, b in points) for points in waypoints]
+        n_layers = int(of_tied.max()) + 1
+    right = float(max((x[v] + widths[v] / 2 for v in tied), default=0.0))
+    alone = [v for v in range(n) if v not in set(tied)]
+    _set_in_rows(alone, widths, max(right, 900.0), x, layer, n_layers)
+    return Drawing(
+        x,
+        np.asarray((layer + 0.5) * pitch, dtype=np.float64),
+        tuple(bends),
+        float(max(x[v] + widths[v] / 2 for v in range(n))),
+        float(layer.max() + 1) * pitch,
+    )
+
+
+def _layers(n: int, arcs: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    """Return a layer for each vertex: arcs go down, and are as short as can be in all.
+
+    The matrix is totally unimodular, so a vertex of the polytope has whole numbers.
+    """
+    builder = ProgramBuilder()
+    # Too little of a pull to lengthen an arc, enough to take parts that hang together to the top.
+    lengths = np.full(n, -0.5 / n)
+    for tail, head in arcs:
+        lengths[tail] += 1
+        lengths[head] -= 1
+    columns = builder.add_columns(lengths, lower=0.0, upper=float(n), integer=False)
+    builder.add_rows(columns[np.array(arcs)], [-1.0, 1.0], lower=1.0)
+    solution = solve(builder.build(), time_limit=PATIENCE)
+    if solution.x is not None:
+        found = np.rint(solution.x).astype(np.int64)
+        if all(found[head] > found[tail] for tail, head in arcs):
+            lowest: NDArray[np.int64] = found - found.min()
+            return lowest
+    longest = np.zeros(n, dtype=np.int64)  # the solver failed: as deep as the longest path
+    for _ in range(n):
+        for tail, head in arcs:
+            longest[head] = max(longest[head], longest[tail] + 1)
+    return longest
+
+
+def _places(
+    arcs: Sequence[tuple[int, int]], layer: NDArray[np.int64], widths: Sequence[float]
+) -> tuple[NDArray[np.float64], list[list[tuple[float, int]]]]:
+    """Return the place of every vertex across, and for every arc its points between the layers."""
+    layers, room = layer.tolist(), list(widths)
+    chains: list[list[int]] = []
+    for tail, head in arcs:  # an arc that spans layers passes through a lane in each
+        chain = [tail]
+        for between in range(layers[tail] + 1, layers[head]):
+            chain.append(len(layers))
+            layers.append(between)
+            room.append(LANE)
+        chains.append([*chain, head])
+    links = [link for chain in chains for link in pairwise(chain)]
+    rows = _order(links, layers)
+    x = _straight(links, rows, room, len(widths))
+    waypoints = [[(float(x[v]), layers[v]) for v in chain[1:-1]] for chain in chains]
+    return x[: len(widths)], waypoints
+
+
+def _order(links: Sequence[tuple[int, int]], layers: Sequence[int]) -> list[list[int]]:
+    """Return the vertices of each layer from left to right, with few crossings."""
+    try:
+        import igraph
+    except ImportError:
+        msg = "drawings need igraph; install twbn[report]"
+        raise MissingDependencyError(msg) from None
+    graph = igraph.Graph(len(layers), list(links), directed=True)
+    across = [point[0] for point in graph.layout_sugiyama(layers=list(layers), maxiter=200)]
+    rows: list[list[int]] = [[] for _ in range(max(layers) + 1)]
+    for v in sorted(range(len(layers)), key=lambda v: (across[v], v)):
+        rows[layers[v]].append(v)
+    return rows
+
+
+def _straight(
+    links: Sequence[tuple[int, int]], rows: Sequence[Sequence[int]], room: Sequence[float], n: int
+) -> NDArray[np.float64]:
+    """Return places that keep the order and the distances, with the links as upright as can be."""
+    builder = ProgramBuilder()
+    total = sum(room) + GAP * len(room)
+    # A little pull to the left keeps parts that nothing ties together from drifting apart.
+    x = builder.add_columns(np.full(len(room), -1e-3), lower=0.0, upper=total, integer=False)
+    # Lanes weigh more: a long arc with kinks is harder to follow than a short one that leans.
+    weights = [1.0 + 2.0 * ((u >= n) + (v >= n)) for u, v in links]
+    lean = builder.add_columns(-np.array(weights), lower=0.0, upper=total, integer=False)
+    ends = x[np.array(links)]
+    for sign in (1.0, -1.0):
+        builder.add_rows(np.column_stack([lean, ends]), [1.0, sign, -sign], lower=0.0)
+    for row in rows:
+        pairs = list(pairwise(row))
+        if pairs:
+            apart = [(room[u] + room[v]) / 2 + GAP for u, v in pairs]
+            builder.add_rows(x[np.array(pairs)], [-1.0, 1.0], lower=apart)
+        builder.add_rows([[x[row[0]]]], 1.0, lower=room[row[0]] / 2)
+    solution = solve(builder.build(), time_limit=PATIENCE)
+    if solution.x is not None:
+        return solution.x[: len(room)]
+    places = np.zeros(len(room))  # the solver failed: side by side
+    for row in rows:
+        right = 0.0
+        for v in row:
+            places[v] = right + room[v] / 2
+            right += room[v] + GAP
+    return places
+
+
+def _set_in_rows(
+    vertices: Sequence[int],
+    widths: Sequence[float],
+    width: float,
+    x: NDArray[np.float64],
+    layer: NDArray[np.int64],
+    first: int,
+) -> None:
+    """Set vertices side by side into as many rows as it takes, from layer `first` on."""
+    right, row = 0.0, first
+    for v in vertices:
+        if right and right + widths[v] > width:
+            right, row = 0.0, row + 1
+        x[v], layer[v] = right + widths[v] / 2, row
+        right += widths[v] + GAP

@@ -1,0 +1,207 @@
+"""The page of a network: one HTML file that answers questions by itself."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from twbn.data import as_table
+from twbn.errors import DataError, MemoryLimitError, OptionError
+from twbn.inference import Inference, JunctionTree
+from twbn.network import Network, fit
+from twbn.report.charts import trace_svg
+from twbn.report.drawing import draw_decomposition, draw_network
+from twbn.report.page import render, require_packages
+from twbn.scores import LazyScores, LocalScores
+from twbn.scores.kinds import SCORES
+from twbn.search.formats import ResultFile
+from twbn.search.result import SearchResult
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from twbn.data import Table
+    from twbn.graphs import Dag, TreeDecomposition
+
+__all__ = ["MAX_VARIABLES", "network_page", "write_report"]
+
+#: Variables up to which a network is drawn, and numbers of the junction tree up to which the page
+#: carries it: some 20 bytes each, and some 50 ms for every click.
+MAX_VARIABLES = 500
+MAX_ENTRIES = 2**21
+
+
+def write_report(
+    source: SearchResult | ResultFile | Network,
+    path: str | os.PathLike[str],
+    *,
+    data: Any = None,
+    scores: LocalScores | None = None,
+    title: str | None = None,
+) -> None:
+    """Write the page of a network: drawing, proof, scores, and a panel that answers queries.
+
+    Parameters
+    ----------
+    source
+        What a search found, a result file (`read_result`), or a network.
+    path
+        The HTML file to write. It needs nothing beside it and no connection.
+    data
+        The table that the network was learned from (anything `as_table` takes): with it a result
+        gets parameters, and thereby the panel.
+    scores
+        Local scores to show; by default they are computed from `data`.
+    title
+        Of the page; by default the name of the file.
+
+    Notes
+    -----
+    The panel runs the junction tree in the page: a click costs two passes over its numbers, which
+    the treewidth bounds. Beyond 500 variables the page is a summary without drawings.
+    """
+    require_packages()
+    path = Path(path)
+    page = network_page(source, data=data, scores=scores, title=title or path.stem)
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(page, encoding="utf-8")
+    partial.replace(path)
+
+
+def network_page(
+    source: SearchResult | ResultFile | Network,
+    *,
+    data: Any = None,
+    scores: LocalScores | None = None,
+    title: str,
+) -> str:
+    """Return the page of a network as HTML; see `write_report`."""
+    result: SearchResult | ResultFile | None = None
+    network: Network | None = None
+    if isinstance(source, Network):
+        network, names, dag = source, source.names, source.dag
+        proof = JunctionTree(source, max_entries=2**62).decomposition
+    elif isinstance(source, ResultFile):
+        result, names, dag, proof = source, source.names, source.dag(), source.decomposition()
+        proof.check(dag.moral_graph())  # a file may claim anything
+    elif isinstance(source, SearchResult):
+        result, names, dag, proof = source, source.names, source.dag, source.decomposition
+    else:
+        msg = f"a report is made of a result or a network, not of {type(source).__name__}"
+        raise OptionError(msg)
+    if data is not None and result is not None:
+        table = _checked_table(data, result)
+        network = fit(dag, table, decomposition=proof)
+        if scores is None and result.score_name in SCORES:
+            scores = LazyScores(
+                table, score=result.score_name, ess=result.ess or 1.0, max_parents=None
+            )
+    small = len(names) <= MAX_VARIABLES
+    model, why_not = _model(network, small=small)
+    facts = _facts(result, network, proof, dag)
+    return render(
+        "report.html",
+        title=title,
+        facts=facts,
+        notes=() if result is None else result.notes,
+        n_variables=len(names),
+        max_variables=MAX_VARIABLES,
+        small=small,
+        network=draw_network(dag, names) if small else None,
+        proof=draw_decomposition(proof, names) if small else None,
+        width=max(proof.width, 0),
+        n_bags=len(proof.bags),
+        trace=trace_svg(result) if result is not None and len(result.trace) > 1 else None,
+        local=_local_scores(scores, dag, names),
+        families=[(name, [names[p] for p in dag.parents[v]]) for v, name in enumerate(names)],
+        model=model,
+        why_not=why_not,
+        variables=_variables(network) if model is not None and network is not None else (),
+    )
+
+
+def _checked_table(data: Any, result: SearchResult | ResultFile) -> Table:
+    """Return the data as a table if they are those of the result."""
+    table = as_table(data)
+    if table.names != tuple(result.names):
+        msg = "the data have other columns than the network has variables, or in another order"
+        raise DataError(msg)
+    if result.fingerprint is not None and table.fingerprint != result.fingerprint:
+        msg = "the data are not those that the network was learned from"
+        raise DataError(msg)
+    return table
+
+
+def _facts(
+    result: SearchResult | ResultFile | None,
+    network: Network | None,
+    proof: TreeDecomposition,
+    dag: Dag,
+) -> list[tuple[str, str]]:
+    facts = [("variables", f"{dag.n_vertices:,}"), ("arcs", f"{len(dag.arcs):,}")]
+    bound = "" if result is None else f" (bound {result.treewidth_bound})"
+    facts.append(("treewidth", f"at most {max(proof.width, 0)}{bound}, proved below"))
+    if network is not None:
+        facts.append(("parameters", f"{network.n_parameters:,}"))
+    if result is None:
+        return facts
+    kind = result.score_name + ("" if result.ess is None else f", ess {result.ess:g}")
+    facts.append((f"score ({kind})", f"{result.score:.4f}"))
+    if result.status == "optimal":
+        facts.append(("standing", "optimal: no network within the bound is better"))
+    elif math.isfinite(result.gap) and result.gap < 1:
+        distance = f"no network within the bound is more than {result.gap:.2%} better"
+        facts.append(("standing", distance))
+    effort = f"{result.n_iterations:,} iterations in {result.seconds:.1f} s"
+    facts.append(("search", f"{result.method}, {effort}, seed {result.seed}"))
+    return facts
+
+
+def _local_scores(
+    scores: LocalScores | None, dag: Dag, names: Sequence[str]
+) -> list[tuple[str, str, float, float | None]] | None:
+    """Return for each variable its parents, its local score, and what the parents gain."""
+    if scores is None:
+        return None
+    rows = []
+    for v, name in enumerate(names):
+        parents = ", ".join(names[p] for p in dag.parents[v])
+        local, alone = scores.local(v, dag.parents[v]), scores.local(v, ())
+        rows.append((name, parents, local, local - alone if math.isfinite(alone) else None))
+    return rows
+
+
+def _model(network: Network | None, *, small: bool) -> tuple[dict[str, Any] | None, str]:
+    """Return what the script needs to answer, or why it cannot."""
+    if network is None:
+        return None, "The structure has no parameters here: give the data to get them."
+    if not small:
+        return None, f"There are more than {MAX_VARIABLES} variables."
+    try:
+        tree = JunctionTree(network, max_entries=MAX_ENTRIES)
+    except MemoryLimitError as error:
+        return None, f"Too large for a page: {error}."
+    up, order = tree.orientation(0)
+    return {
+        "names": list(network.names),
+        "states": [[str(state) for state in states] for states in network.states],
+        "parents": [list(parents) for parents in network.dag.parents],
+        "tables": [table.ravel().tolist() for table in network.tables],
+        "bags": [list(bag) for bag in tree.bags],
+        "home": list(tree.home),
+        "up": list(up),
+        "order": list(order),
+        "entries": tree.n_entries,
+    }, ""
+
+
+def _variables(network: Network) -> list[dict[str, Any]]:
+    """Return every variable with its states and their probabilities before any evidence."""
+    marginals = Inference(network).marginals()
+    found = []
+    for name, states in zip(network.names, network.states, strict=True):
+        values = list(marginals[name].to_dict().values())
+        found.append({"name": name, "states": list(zip(map(str, states), values, strict=True))})
+    return found

@@ -1,0 +1,338 @@
+"""The page of a network in a real browser: it answers as `twbn query` does, and nothing breaks."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import subprocess
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import twbn
+from browser import chromium, opened
+from conftest import shared_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HOSTILE = (
+    "<script>alert(1)</script>", "\"quotes\" 'and' &amp; `ticks`", "Ünïcödé 漢字 🎲 \u202eright",
+    "x" * 200, "</script><img src=x onerror=alert(2)>", " a = b ", "{{ 7 * 7 }} ${8}", "end",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+def hostile_network() -> twbn.Network:
+    rng = np.random.default_rng(4)
+    states = ["<b>no</b>", 'y"es', "ß" * 150]
+    return twbn.Network.from_tables(
+        dict.fromkeys(HOSTILE, states),
+        {name: list(HOSTILE[max(0, i - 2) : i]) for i, name in enumerate(HOSTILE)},
+        {name: rng.dirichlet([1, 1, 1], [3] * min(i, 2)) for i, name in enumerate(HOSTILE)},
+    )
+
+
+def learned_network() -> twbn.Network:
+    table = twbn.datasets.load("wdbc")
+    return twbn.fit(twbn.learn(table, treewidth=4, max_iterations=100_000), table)
+
+
+def repository_network(name: str) -> twbn.Network:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return twbn.read_network(shared_path(f"bif/{name}.bif"))
+
+
+def network_named(name: str) -> twbn.Network:
+    if name == "hostile":
+        return hostile_network()
+    return learned_network() if name == "learned" else repository_network(name)
+
+
+def shown(page: Any, network: twbn.Network) -> list[list[float]]:
+    """Return the probabilities that the page shows, to the last digit."""
+    texts = page.eval_on_selector_all(".state", "buttons => buttons.map(b => b.dataset.p)")
+    rest = iter(map(float, texts))
+    return [[next(rest) for _ in states] for states in network.states]
+
+
+def asked(path: Path, network: twbn.Network, evidence: dict[str, Any]) -> list[list[float]]:
+    """Return the same from the command line."""
+    arguments = [sys.executable, "-m", "twbn", "query", str(path), "--json"]
+    arguments += itertools.chain.from_iterable(("-q", name) for name in network.names)
+    arguments += itertools.chain.from_iterable(("-e", f"{n}={s}") for n, s in evidence.items())
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    return [list(answer.values()) for answer in json.loads(done.stdout).values()]
+
+
+def click(page: Any, v: int, s: int) -> None:
+    page.locator(f'.state[data-v="{v}"][data-s="{s}"]').click()
+
+
+@pytest.mark.parametrize("name", ["learned", "alarm", "hailfinder"])
+def test_posteriors_in_the_page_equal_those_of_the_query_command(
+    name: str, browser: Any, tmp_path: Path
+) -> None:
+    network = network_named(name)
+    path, model = tmp_path / "page.html", tmp_path / "net.json"
+    twbn.write_network(network, model)
+    twbn.write_report(network, path)
+    rng = np.random.default_rng(7)
+    with opened(browser, path) as watched:
+        page = watched.page
+        for n_known in (1, 3, 8):
+            evidence: dict[str, Any] = {}
+            for v in rng.permutation(network.n_variables)[:n_known].tolist():
+                # A state that is possible, and not always the likeliest.
+                posterior = np.array(shown(page, network)[v])
+                s = int(rng.choice(np.flatnonzero(posterior > 1e-6)))
+                click(page, v, s)
+                evidence[network.names[v]] = network.states[v][s]
+            expected = asked(model, network, evidence)
+            for mine, theirs in zip(shown(page, network), expected, strict=True):
+                assert mine == pytest.approx(theirs, abs=1e-9)
+            engine = twbn.Inference(network)
+            log = float(page.locator("#evidence").get_attribute("data-log"))
+            assert log == pytest.approx(engine.log_evidence(evidence), abs=1e-9)
+            page.get_by_role("button", name="Forget everything").click()
+        assert page.locator("#evidence").inner_text() == "Nothing is known yet."
+
+
+@pytest.mark.parametrize("name", ["learned", "alarm", "hailfinder", "hostile"])
+def test_the_most_probable_explanation_is_one_click_away(
+    name: str, browser: Any, tmp_path: Path
+) -> None:
+    network = network_named(name)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    engine = twbn.Inference(network)
+    with opened(browser, path) as watched:
+        page = watched.page
+        page.get_by_role("button", name="Most probable explanation").click()
+        for evidence_of in ((), (0,), (0, network.n_variables - 1)):
+            evidence = {}
+            for v in evidence_of:
+                s = int(np.argmax(shown(page, network)[v]))
+                if page.locator(f'.state[data-v="{v}"][data-s="{s}"][aria-pressed="true"]').count():
+                    continue
+                click(page, v, s)
+            for v in evidence_of:
+                pressed = page.locator(f'.state[data-v="{v}"][aria-pressed="true"]')
+                s = int(pressed.get_attribute("data-s"))
+                evidence[network.names[v]] = network.states[v][s]
+            best = page.eval_on_selector_all(".state.best", "found => found.map(b => +b.dataset.s)")
+            states = {n: network.states[v][s] for v, (n, s) in enumerate(
+                zip(network.names, best, strict=True))}  # fmt: skip
+            assert evidence.items() <= states.items()
+            wanted = engine.log_evidence(engine.most_probable(evidence))
+            assert engine.log_evidence(states) == pytest.approx(wanted, abs=1e-9)
+            told = float(page.locator("#explanation").get_attribute("data-log"))
+            assert told == pytest.approx(wanted, abs=1e-9)
+
+
+def test_hostile_names_neither_run_nor_break_anything(browser: Any, tmp_path: Path) -> None:
+    network = hostile_network()
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path, title="<script>alert(0)</script>")
+    engine = twbn.Inference(network)
+    with opened(browser, path) as watched:
+        page = watched.page
+        assert page.locator("h1").inner_text() == "<script>alert(0)</script>"
+        assert page.title() == "<script>alert(0)</script>"
+        headings = page.locator(".card h3").all_inner_texts()
+        assert [" ".join(h.split()) for h in headings] == [" ".join(n.split()) for n in HOSTILE]
+        assert page.locator("img, iframe").count() == 0
+        for v in range(len(HOSTILE)):
+            page.locator(f'#network .node[data-v="{v}"]').hover()
+            assert page.locator("#tip h3").inner_text().split() == HOSTILE[v].split()
+        click(page, 3, 2)
+        click(page, 5, 0)
+        evidence = {HOSTILE[3]: "ß" * 150, HOSTILE[5]: "<b>no</b>"}
+        marginals = engine.marginals(evidence)
+        for name, mine in zip(HOSTILE, shown(page, network), strict=True):
+            assert mine == pytest.approx(list(marginals[name].to_dict().values()), abs=1e-9)
+        page.fill("#search", "<SCRIPT>")
+        assert page.locator(".card:visible").count() == 1
+
+
+def overlapping_labels(page: Any, drawing: str) -> list[str]:
+    """Return the labels of a drawing that leave their box, and the boxes that overlap."""
+    found: list[str] = page.evaluate(
+        """drawing => {
+          const wrong = [];
+          const boxes = [...document.querySelectorAll(`#${drawing} .node`)].map(node => {
+            const box = node.querySelector("rect").getBBox();
+            for (const text of node.querySelectorAll("text")) {
+              const at = text.getBBox();
+              if (at.x < box.x || at.x + at.width > box.x + box.width ||
+                  at.y < box.y || at.y + at.height > box.y + box.height + 1)
+                wrong.push(`${text.textContent} leaves its box`);
+            }
+            return [node.getAttribute("aria-label"), box];
+          });
+          boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
+            if (p.x < q.x + q.width && q.x < p.x + p.width &&
+                p.y < q.y + q.height && q.y < p.y + p.height) wrong.push(`${a} over ${b}`);
+          }));
+          return wrong;
+        }""",
+        drawing,
+    )
+    return found
+
+
+def random_network(n: int, seed: int = 0) -> twbn.Network:
+    rng = np.random.default_rng(seed)
+    names = [f"variable {i} {'with a long name' if i % 7 == 0 else ''}" for i in range(n)]
+    parents = {
+        name: [names[p] for p in sorted(rng.choice(range(max(0, i - 12), i), min(i, 2), False))]
+        for i, name in enumerate(names)
+    }
+    return twbn.Network.from_tables(
+        {name: ["no", "yes"] for name in names},
+        parents,
+        {name: rng.dirichlet([1, 1], [2] * len(parents[name])) for name in names},
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("n", [8, 37, 200])
+def test_no_labels_overlap(n: int, scheme: str, browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    twbn.write_report(random_network(n), path)
+    with opened(browser, path, scheme=scheme) as watched:
+        assert overlapping_labels(watched.page, "network") == []
+        assert overlapping_labels(watched.page, "proof") == []
+        assert watched.page.locator("#network .node").count() == n
+        background = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_hostile_labels_stay_in_their_boxes(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    twbn.write_report(hostile_network(), path)
+    with opened(browser, path) as watched:
+        assert overlapping_labels(watched.page, "network") == []
+
+
+def test_evidence_of_probability_zero_is_said_and_taken_back(browser: Any, tmp_path: Path) -> None:
+    network = twbn.Network.from_tables(
+        {"rain": ["no", "yes"], "wet": ["no", "yes"]},
+        {"rain": [], "wet": ["rain"]},
+        {"rain": [0.5, 0.5], "wet": [[1.0, 0.0], [0.0, 1.0]]},
+    )
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        click(page, 0, 0)
+        click(page, 1, 1)
+        assert "has probability zero" in page.locator("#evidence").inner_text()
+        click(page, 1, 1)  # the same state again: no longer known
+        assert shown(page, network) == [[1.0, 0.0], [1.0, 0.0]]
+
+
+def test_everything_can_be_done_by_keyboard(browser: Any, tmp_path: Path) -> None:
+    network = random_network(8)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        page.locator("#network").focus()
+        view = page.locator("#network svg").get_attribute("viewBox")
+        page.keyboard.press("ArrowRight")
+        moved = page.locator("#network svg").get_attribute("viewBox")
+        assert moved != view
+        page.keyboard.press("+")
+        assert page.locator("#network svg").get_attribute("viewBox") != moved
+        page.keyboard.press("0")
+        page.keyboard.press("Tab")  # the first variable
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith(
+            network.names[0].strip()
+        )
+        assert page.locator("#tip").is_visible()
+        page.keyboard.press("Escape")
+        assert not page.locator("#tip").is_visible()
+        page.keyboard.press("Enter")
+        assert page.locator('.card[data-v="0"]').get_attribute("class") == "card chosen"
+        page.locator('.state[data-v="0"][data-s="1"]').focus()
+        page.keyboard.press("Space")
+        button = page.locator('.state[data-v="0"][data-s="1"]')
+        assert button.get_attribute("aria-pressed") == "true"
+        assert button.get_attribute("aria-label").endswith("is yes: 100.00 %, known")
+
+
+def test_a_drawing_is_dragged_zoomed_and_searched(browser: Any, tmp_path: Path) -> None:
+    network = random_network(37)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        drawing = page.locator("#network svg")
+        box = page.locator("#network").bounding_box()
+        page.get_by_role("button", name="All").click()
+        before = [float(x) for x in drawing.get_attribute("viewBox").split()]
+        page.mouse.move(box["x"] + 30, box["y"] + 30)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 130, box["y"] + 60, steps=4)
+        page.mouse.up()
+        after = [float(x) for x in drawing.get_attribute("viewBox").split()]
+        assert after[0] < before[0]
+        assert after[2:] == before[2:]
+        page.get_by_role("button", name="Zoom in").click()
+        assert float(drawing.get_attribute("viewBox").split()[2]) < after[2]
+        page.fill("#search", "LONG NAME")
+        wanted = sum("long name" in name for name in network.names)
+        assert page.locator("#found").inner_text() == f"{wanted} found"
+        assert page.locator(".card:visible").count() == wanted
+        page.fill("#search", "")
+        assert page.locator(".card:visible").count() == 37
+
+
+def test_hovering_shows_the_conditional_table(browser: Any, tmp_path: Path) -> None:
+    network = random_network(8)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        for v in range(8):
+            page.locator(f'#network .node[data-v="{v}"]').hover()
+            cells = [float(t) for t in page.locator("#tip td").all_inner_texts()]
+            assert cells == pytest.approx(network.tables[v].ravel().tolist(), abs=5e-5)
+
+
+def test_it_prints_without_its_tools(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    twbn.write_report(random_network(8), path)
+    with opened(browser, path) as watched:
+        watched.page.emulate_media(media="print")
+        assert not watched.page.locator("#search").is_visible()
+        assert not watched.page.locator("#mpe").is_visible()
+        assert watched.page.locator("#network svg").is_visible()
+        assert len(watched.page.pdf()) > 10_000
+
+
+def test_it_is_readable_without_scripts(browser: Any, tmp_path: Path) -> None:
+    network = random_network(8)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.locator("#network svg").is_visible()
+    marginals = twbn.Inference(network).marginals()
+    first = 100 * marginals[network.names[0]]["no"]
+    assert page.locator(".p").first.inner_text() == f"{first:.2f} %"
+    assert math.isfinite(first)
+    context.close()
