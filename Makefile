@@ -14,7 +14,7 @@ help:
 	@echo "make bench-scale    hundreds to thousands of variables (about three minutes)"
 	@echo "make bench-quality  what annealing finds in ten seconds (about an hour)"
 	@echo "make reproduce  rerun the paper: tables, figures, page (SIZE=quick, standard or paper)"
-	@echo "make docs       check that every example in the documentation runs"
+	@echo "make docs       build the documentation into site/"
 	@echo "make clean      remove .venv and the build"
 
 # Debian's python3 has venv but, without python3-venv, no ensurepip: then the system's pip fills it.
@@ -76,7 +76,8 @@ reproduce: .venv/built
 	$(BIN)/twbn reproduce --size $(SIZE) -o reproduction/$(SIZE)
 
 docs: .venv/built
-	$(BIN)/python -m pytest -q tests/test_docs.py
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
+	@echo "the documentation is site/index.html"
 
 clean:
-	rm -rf .venv build
+	rm -rf .venv build site docs/pictures docs/generated

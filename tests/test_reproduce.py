@@ -9,20 +9,19 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+import twbn
 from twbn.data import datasets
 from twbn.errors import FileFormatError, OptionError
 from twbn.report.document import Grid, Measured, Picture, Section, to_html, to_markdown
 from twbn.reproduce import PARTS, SIZES, Cell, plan, reproduce
 from twbn.reproduce.published import EMPTY_GRAPH, OTHER_CODING, SAMPLED, SOLVER
+from twbn.reproduce.reproduction import write_page
 from twbn.reproduce.store import Outcome, Store
 from twbn.reproduce.tables import NO_DATA, behind_the_paper, duration, score_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def a_store(folder: Path) -> Store:
@@ -212,3 +211,14 @@ def test_wrong_usage_is_said_clearly(arguments: list[str], message: str, tmp_pat
     assert done.returncode == 2
     assert message in done.stderr
     assert not (tmp_path / "x").exists()
+
+
+def test_the_page_in_the_documentation_is_that_of_its_results(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[1] / "docs" / "reproduction"
+    (tmp_path / "results.csv").write_bytes((folder / "results.csv").read_bytes())
+    store = a_store(tmp_path)
+    (command,) = store.made_by["command"]
+    size = SIZES[command.rpartition(" ")[2]]
+    write_page(store, size, list(PARTS), tmp_path, twbn.__version__, command, {})
+    written = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert written == (folder / "page.md").read_text(encoding="utf-8")
