@@ -20,7 +20,7 @@ version = release = twbn.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
 html_theme = "furo"
 html_title = f"twbn {release}"
-html_static_path: list[str] = []
+html_show_copyright = False
 templates_path = ["_templates"]
 exclude_patterns = ["_templates"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]

@@ -273,6 +273,30 @@ def test_everything_can_be_done_by_keyboard(browser: Any, tmp_path: Path) -> Non
         assert button.get_attribute("aria-label").endswith("is yes: 100.00 %, known")
 
 
+def test_what_is_focused_or_chosen_comes_into_view(browser: Any, tmp_path: Path) -> None:
+    network = random_network(200)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        page = watched.page
+
+        def is_in_view(v: int) -> bool:
+            frame = page.locator("#network").bounding_box()
+            box = page.locator(f'#network .node[data-v="{v}"]').bounding_box()
+            inside = (
+                frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]
+            )
+            return bool(inside and frame["x"] <= box["x"] <= frame["x"] + frame["width"])
+
+        assert not is_in_view(199)
+        page.locator('.card[data-v="199"] .find').click()
+        assert is_in_view(199)
+        assert not is_in_view(0)
+        page.locator("#network").focus()
+        page.keyboard.press("Tab")
+        assert is_in_view(0)
+
+
 def test_a_drawing_is_dragged_zoomed_and_searched(browser: Any, tmp_path: Path) -> None:
     network = random_network(37)
     path = tmp_path / "page.html"

@@ -39,7 +39,7 @@ class Traced(Protocol):
 
 
 def plot_trace(*results: Traced, axes: Any = None) -> Any:
-    """Plot score and upper bound over time; return matplotlib's axes.
+    """Plot the score over time, and of a single search the upper bound; return matplotlib's axes.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ def plot_trace(*results: Traced, axes: Any = None) -> Any:
         name = result.method if len(results) > 1 else "score"
         (line,) = axes.step(times, scores + scores[-1:], where="post", label=name)
         bounds = [(p.seconds, p.bound) for p in points if math.isfinite(p.bound) and p.bound < 0]
-        if bounds:
+        if bounds and len(results) == 1:
             when, heights = zip(*bounds, strict=True)
             axes.step(
                 [*when, result.seconds], [*heights, heights[-1]], where="post", linestyle="--",
-                color=line.get_color(), label="bound" if len(results) == 1 else f"{name}, bound",
+                color=line.get_color(), label="upper bound",
             )  # fmt: skip
     axes.set_xlabel("seconds")
     axes.set_ylabel("log score")
@@ -125,6 +125,12 @@ def trace_svg(result: Traced) -> str:
         figure.patch.set_visible(False)
         axes.ticklabel_format(useOffset=False, style="plain")
         plot_trace(result, axes=axes)
+        # The first network, most often without arcs, would press all that follows into a line.
+        found = [p for p in result.trace if p.score > result.trace[0].score]
+        later = [value for p in found for value in (p.score, p.bound) if value < 0]
+        if len(found) > 1 and min(later) < max(later):
+            margin = 0.08 * (max(later) - min(later))
+            axes.set_ylim(min(later) - margin, max(later) + margin)
         text = io.StringIO()
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(text, format="svg", metadata=nothing)

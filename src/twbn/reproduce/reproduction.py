@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twbn.report.document import to_html, to_markdown
+from twbn.report.page import require_packages
 from twbn.reproduce.figures import bounds_figure, relative_figure
 from twbn.reproduce.page import TITLE, page
 from twbn.reproduce.plan import PARTS, plan
@@ -55,6 +56,7 @@ def reproduce(
     on_done
         Called after every cell with (cell, cells done, cells in all).
     """
+    require_packages()  # before hours of work, not after them
     parts = list(parts) or list(PARTS)
     source = Data(data)
     cells = plan(parts, size)

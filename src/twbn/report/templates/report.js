@@ -145,13 +145,24 @@ function showTip(v) {
   tip.style.left = `${Math.max(8, left)}px`;
   tip.style.top = `${below ? box.bottom + 8 : Math.max(8, box.top - size.height - 8)}px`;
 }
+/* Whoever walks through the variables by keyboard, or comes from a card, must see where they are. */
+function bringIntoView(v) {
+  const frame = canvas.getBoundingClientRect();
+  const box = nodes[v].getBoundingClientRect();
+  if (box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom)
+    network.center(nodes[v].querySelector("rect").getBBox());
+}
 const hideTip = () => { tip.hidden = true; };
 nodes.forEach((node, v) => {
   node.querySelector("title").remove();  // the table says more; the label stays for screen readers
   node.setAttribute("aria-describedby", "tip");
   node.addEventListener("mouseenter", () => showTip(v));
   node.addEventListener("mouseleave", hideTip);
-  node.addEventListener("focus", () => { if (node.matches(":focus-visible")) showTip(v); });
+  node.addEventListener("focus", () => {
+    if (!node.matches(":focus-visible")) return;
+    bringIntoView(v);
+    showTip(v);
+  });
   node.addEventListener("blur", hideTip);
   node.addEventListener("click", () => { if (!canvas.moved) choose(v); });
   node.addEventListener("keydown", (event) => {
@@ -161,6 +172,12 @@ nodes.forEach((node, v) => {
   });
 });
 document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
+
+for (const button of all(".find")) button.addEventListener("click", () => {
+  const v = Number(button.dataset.v);
+  if (!nodes[v].classList.contains("chosen")) choose(v);
+  bringIntoView(v);
+});
 
 /* Finding variables by a part of their names. */
 const search = document.getElementById("search");
