@@ -461,3 +461,16 @@ def test_a_solver_process_ends_with_the_process_that_started_it() -> None:
             return
         time.sleep(0.1)
     pytest.fail(f"process {pid} still runs")
+
+
+def test_the_papers_program_starts_from_the_network_without_arcs_or_the_start_given() -> None:
+    table = random_table(np.random.default_rng(8), 5, 60, max_states=2)
+    scores = compute_scores(table, max_parents=2, prune=False)
+    result = milp_paper(scores, treewidth=2, time_limit=20)
+    assert result.trace[0].score == pytest.approx(scores.total(Dag.empty(5)))
+    start = Dag.from_arcs(5, [(0, 1)])
+    given = milp_paper(scores, treewidth=2, time_limit=20, start=start)
+    assert given.trace[0].score == pytest.approx(scores.total(start))
+    ruled = compute_scores(table, max_parents=2, required=[(table.names[0], table.names[1])])
+    assert ruled.local(1, []) == -math.inf  # so there is no network without arcs
+    assert 0 in milp_paper(ruled, treewidth=2, time_limit=20).dag.parents[1]

@@ -11,6 +11,7 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t proposals_between_looks = 256;  // at clock and temperature
 constexpr int attempts_with_loss = 1;                  // when a change is too wide
 constexpr std::size_t max_displaced = 8;               // when a change closes a cycle
+constexpr std::ptrdiff_t max_looked_at = 2000;           // parent sets of a displaced child
 constexpr std::int64_t proposals_per_window = 500;     // where the budget is in proposals
 constexpr double cooling_share = 0.9;                  // of the time; windows have the rest
 constexpr std::size_t max_subset_parents = 4;          // whose subsets are all looked up
@@ -347,7 +348,8 @@ bool AnnealChain::find_displaced(std::int32_t child, double gain) {
       return u != child && dag_.before(u, v) && (dag_.before(u, child) || is_between_[at(u)]);
     };
     auto set = index.variable_offsets()[at(v)];
-    const auto last = index.variable_offsets()[at(v) + 1];
+    // Long lists are searched at their head only: a walk through all costs more than it finds.
+    const auto last = std::min(index.variable_offsets()[at(v) + 1], set + max_looked_at);
     for (;; ++set) {
       if (set == last) return false;
       const double loss = index.scores()[static_cast<std::size_t>(set)] - local_[at(v)];

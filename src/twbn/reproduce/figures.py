@@ -22,6 +22,7 @@ METHODS = {
     "sample": ("Version 2", "#0b62a4", "o"),
     "anneal": ("annealing", "#c1440e", "D"),
 }
+TICKS = (50, 60, 70, 80, 90, 95, 100, 105, 110, 120, 130, 150, 175, 200, 250, 300, 400)
 
 
 def relative_figure(store: Store, size: Size, k: int, folder: Path) -> str:
@@ -66,9 +67,14 @@ def relative_figure(store: Store, size: Size, k: int, folder: Path) -> str:
             label=_once(plot, "MILP, below the picture" if value < low else "MILP"),
         )  # fmt: skip
     plot.axhline(100, color="#999999", linewidth=0.8, zorder=0)
+    plot.set_yscale("log")
     plot.set_ylim(bottom=low)
+    _, high = plot.get_ylim()
+    ticks = [tick for tick in TICKS if low <= tick <= high]
+    plot.set_yticks(ticks, [str(tick) for tick in ticks])
+    plot.set_yticks([], minor=True)
     plot.set_xticks(range(len(size.sets)), [label(data) for data in size.sets], rotation=30)
-    plot.set_ylabel("relative score, per cent")
+    plot.set_ylabel("relative score, per cent (log scale)")
     plot.set_title(f"treewidth bound {k}; † not the paper's coding", fontsize=10)
     if plot.get_legend_handles_labels()[0]:
         plot.legend(fontsize=8, ncols=2)

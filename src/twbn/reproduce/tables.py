@@ -124,6 +124,8 @@ def _proof(outcome: Outcome | None) -> str:
     time = duration(outcome.took)
     if outcome.status == "optimal":
         return Measured(time)
+    if outcome.status == "memory_limit":
+        time += ", memory"
     if outcome.bound is None or outcome.bound == float("inf"):
         return Measured(f"{time} [no bound]")
     return Measured(f"{time} [{gap(outcome.value, outcome.bound):.2g} %]")
