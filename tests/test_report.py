@@ -17,6 +17,7 @@ from twbn.errors import DataError, OptionError
 from twbn.report import network_page, plot_trace, plot_treewidth
 from twbn.report.drawing import draw_decomposition, draw_network, shortened, svg
 from twbn.report.layout import layered
+from twbn.search.result import VerificationError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,7 +119,7 @@ def test_a_page_without_parameters_says_what_is_missing() -> None:
 def test_data_of_another_network_are_refused() -> None:
     with pytest.raises(DataError, match="not those that the network was learned from"):
         network_page(a_result(), data=TABLE.take(range(10)), title="T")
-    with pytest.raises(DataError, match="other columns"):
+    with pytest.raises(DataError, match=r"other columns .*: '<f>' is only in one"):
         network_page(a_result(), data=TABLE.select(["a", "b"]), title="T")
     with pytest.raises(OptionError, match="a report is made of a result or a network, not of str"):
         network_page("result.json", title="T")  # type: ignore[arg-type]
@@ -146,6 +147,43 @@ def test_a_junction_tree_too_large_for_a_page_is_left_out() -> None:
     page = network_page(network, title="T")
     assert "Too large for a page" in page
     assert "4,194,304 entries" in page
+
+
+def test_a_result_file_that_is_not_true_gets_no_page(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    twbn.write_result(a_result(), path)
+    honest = twbn.read_result(path)
+    assert "as the file says" in network_page(honest, title="T")
+    assert "as the file says" not in network_page(honest, data=TABLE, title="T")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["score"] = document["trace"][-1]["score"] = document["score"] + 1
+    document["bound"] = document["score"]
+    document["gap"], document["status"] = 0.0, "optimal"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(VerificationError, match="the result file is not true"):
+        network_page(twbn.read_result(path), data=TABLE, title="T")
+    document["treewidth_bound"] = 1
+    document["treewidth"] = 2
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(VerificationError, match="the result file is not true"):
+        network_page(twbn.read_result(path), title="T")
+
+
+def test_empty_bags_and_graphs_are_shown() -> None:
+    dag = twbn.Dag.from_arcs(2, [(0, 1)])
+    bags = twbn.TreeDecomposition((frozenset({0, 1}), frozenset()), ((0, 1),))
+    table = twbn.Table.from_codes([[0, 1], [1, 0], [1, 1]], names=["a", "b"])
+    page = network_page(twbn.fit(dag, table, decomposition=bags), title="T")
+    assert "∅" in page
+    assert "(empty)" in page
+    for value in (bags, twbn.Dag.empty(0), twbn.Dag.empty(1), twbn.TreeDecomposition((), ())):
+        assert repr(value).split("(")[0] in value._repr_html_()  # type: ignore[union-attr]
+
+
+def test_one_variable_makes_a_page() -> None:
+    network = twbn.Network.from_tables({"a": ["x", "y"]}, {"a": []}, {"a": [0.25, 0.75]})
+    page = network_page(network, title="T")
+    assert "75.00 %" in page
 
 
 def test_notebooks_show_tables_graphs_results_and_networks() -> None:

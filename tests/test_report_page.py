@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
+import re
 import subprocess
 import sys
 import warnings
@@ -324,6 +324,43 @@ def test_a_drawing_is_dragged_zoomed_and_searched(browser: Any, tmp_path: Path) 
         assert page.locator(".card:visible").count() == 37
 
 
+def test_zooming_out_of_a_narrow_drawing_makes_it_smaller(browser: Any, tmp_path: Path) -> None:
+    names = [f"v{i}" for i in range(40)]
+    rng = np.random.default_rng(0)
+    chain = twbn.Network.from_tables(
+        {name: ["no", "yes"] for name in names},
+        {name: names[max(0, i - 1) : i] for i, name in enumerate(names)},
+        {name: rng.dirichlet([1, 1], [2] * min(i, 1)) for i, name in enumerate(names)},
+    )
+    path = tmp_path / "page.html"
+    twbn.write_report(chain, path)
+    with opened(browser, path) as watched:
+        drawing = watched.page.locator("#network svg")
+        widths = [float(drawing.get_attribute("viewBox").split()[2])]
+        for name in ("Zoom out", "Zoom in"):
+            watched.page.get_by_role("button", name=name).click()
+            widths.append(float(drawing.get_attribute("viewBox").split()[2]))
+        assert widths[1] > widths[0]
+        assert widths[2] == pytest.approx(widths[0], rel=0.01)
+
+
+def test_evidence_too_improbable_for_a_number_is_still_told(browser: Any, tmp_path: Path) -> None:
+    names = [f"v{i}" for i in range(60)]
+    network = twbn.Network.from_tables(
+        {name: ["rare", "common"] for name in names},
+        {name: [] for name in names},
+        {name: [1e-12, 1 - 1e-12] for name in names},
+    )
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        watched.page.evaluate(
+            "document.querySelectorAll('.state[data-s=\"0\"]').forEach(b => b.click())"
+        )
+        told = watched.page.locator("#evidence").inner_text()
+        assert told.endswith("Probability of this: about 10 to the power of -720.")
+
+
 def test_hovering_shows_the_conditional_table(browser: Any, tmp_path: Path) -> None:
     network = random_network(8)
     path = tmp_path / "page.html"
@@ -344,7 +381,9 @@ def test_it_prints_without_its_tools(browser: Any, tmp_path: Path) -> None:
         assert not watched.page.locator("#search").is_visible()
         assert not watched.page.locator("#mpe").is_visible()
         assert watched.page.locator("#network svg").is_visible()
-        assert len(watched.page.pdf()) > 10_000
+        assert overlapping_labels(watched.page, "network") == []
+        n_pages = len(re.findall(rb"/Type\s*/Page\b", watched.page.pdf()))
+        assert 1 <= n_pages <= 4
 
 
 def test_it_is_readable_without_scripts(browser: Any, tmp_path: Path) -> None:
@@ -358,5 +397,4 @@ def test_it_is_readable_without_scripts(browser: Any, tmp_path: Path) -> None:
     marginals = twbn.Inference(network).marginals()
     first = 100 * marginals[network.names[0]]["no"]
     assert page.locator(".p").first.inner_text() == f"{first:.2f} %"
-    assert math.isfinite(first)
     context.close()

@@ -15,11 +15,12 @@ import pytest
 
 import twbn
 from twbn.data import datasets
-from twbn.errors import FileFormatError, OptionError
+from twbn.errors import FileFormatError, MemoryLimitError, OptionError
 from twbn.report.document import Grid, Measured, Picture, Section, to_html, to_markdown
 from twbn.reproduce import PARTS, SIZES, Cell, plan, reproduce
 from twbn.reproduce.published import EMPTY_GRAPH, OTHER_CODING, SAMPLED, SOLVER
 from twbn.reproduce.reproduction import write_page
+from twbn.reproduce.run import Data, run_cells
 from twbn.reproduce.store import Outcome, Store
 from twbn.reproduce.tables import NO_DATA, behind_the_paper, duration, score_table
 
@@ -96,10 +97,54 @@ def test_a_line_that_was_cut_off_is_run_again(tmp_path: Path) -> None:
         assert cells[2] in a_store(tmp_path)
 
 
-def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "results.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+def test_a_foreign_file_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text("a,b\n1,2\n3,4", encoding="utf-8")
     with pytest.raises(FileFormatError, match="other columns than this version writes"):
         a_store(tmp_path)
+    assert path.read_text(encoding="utf-8") == "a,b\n1,2\n3,4"
+
+
+def test_a_file_killed_within_its_header_is_begun_anew(tmp_path: Path) -> None:
+    a_store(tmp_path)
+    path = tmp_path / "results.csv"
+    header = path.read_bytes()
+    for length in (0, 5, len(header) - 1):
+        path.write_bytes(header[:length])
+        a_store(tmp_path)
+        assert path.read_bytes() == header
+
+
+def test_a_page_is_the_same_from_memory_and_from_the_file(tmp_path: Path) -> None:
+    cell = Cell("score", "wdbc", 4, "anneal", iterations=5)
+    store = a_store(tmp_path)
+    store.add(cell, Outcome("optimal", -1.0, trace=((0.134964321, -1.0),)))
+    assert store.get(cell) == a_store(tmp_path).get(cell)
+
+
+def test_what_does_not_fit_into_memory_is_an_outcome_and_a_mistake_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [Cell("score", "wdbc", 4, "sample", seed=s, iterations=3) for s in range(6)]
+    run_cells(cells[:1], store := a_store(tmp_path), Data(tmp_path), n_jobs=2)
+    assert store.outcomes[cells[0].key()].status == "iteration_limit"
+
+    def refuse(*_: object, **__: object) -> None:
+        msg = "a, b: too large"
+        raise MemoryLimitError(msg)
+
+    monkeypatch.setattr("twbn.reproduce.run.learn", refuse)
+    run_cells(cells[:2], store, Data(tmp_path), n_jobs=2)
+    assert store.outcomes[cells[1].key()] == Outcome("refused", note="a, b: too large")
+
+    def fail(*_: object, **__: object) -> None:
+        msg = "no such option"
+        raise OptionError(msg)
+
+    monkeypatch.setattr("twbn.reproduce.run.learn", fail)
+    with pytest.raises(OptionError, match="no such option"):
+        run_cells(cells, store, Data(tmp_path), n_jobs=1)
+    assert [cell in store for cell in cells] == [True, True, False, False, False, False]
 
 
 def test_values_below_the_printed_ones_are_marked_unless_the_coding_differs(tmp_path: Path) -> None:
@@ -132,6 +177,7 @@ def test_a_page_escapes_what_it_shows() -> None:
     markdown = to_markdown("H", sections)
     assert "| a\\|b | c |" in markdown
     assert "| \\<b> | 1 s |" in markdown
+    assert "some \\[text\\]" in markdown
 
 
 def test_data_that_are_not_there_are_named_and_the_rest_is_run(tmp_path: Path) -> None:
@@ -187,6 +233,8 @@ def test_a_run_that_is_killed_and_started_again_gives_the_same_page(tmp_path: Pa
     kept = kept[: kept.rfind(b"\n") + 1]
     subprocess.run([*COMMAND, "-o", str(killed)], check=True, env=environment, capture_output=True)
     assert results.read_bytes().startswith(kept)
+    # What was finished is not run again.
+    assert results.read_bytes().count(b"\n") == (whole / "results.csv").read_bytes().count(b"\n")
     pages = [(f / "index.html").read_text(encoding="utf-8") for f in (whole, killed)]
     assert without_measured(pages[0]) == without_measured(pages[1])
     assert "−12313" in pages[0]
@@ -201,6 +249,7 @@ def test_a_run_that_is_killed_and_started_again_gives_the_same_page(tmp_path: Pa
         (["table7"], "unknown part 'table7'"),
         (["--size", "huge"], "--size must be one of quick, standard, paper, got 'huge'"),
         (["--budget", "-3"], "--budget must be a positive number of seconds, got -3"),
+        (["--budget", "nan"], "--budget must be a positive number of seconds, got nan"),
     ],
 )
 def test_wrong_usage_is_said_clearly(arguments: list[str], message: str, tmp_path: Path) -> None:

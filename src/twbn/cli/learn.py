@@ -288,7 +288,7 @@ def verify(
 def _standing(result: twbn.SearchResult) -> str:
     """Say how good a result is known to be."""
     if result.status == "optimal":
-        return "optimal: no network within the bound is better"
+        return "optimal: no network of these parent sets is better within the bound"
     distance = f", at most {result.gap:.2%} below the best" if result.gap < 1 else ""
     return result.status.replace("_", " ") + distance
 

@@ -56,8 +56,8 @@ def plot_trace(*results: Traced, axes: Any = None) -> Any:
     >>> axes.get_ylabel()
     'log score'
     """
-    if not results:
-        msg = "plot_trace needs at least one result"
+    if not results or not all(result.trace for result in results):
+        msg = "plot_trace needs at least one result, and a trace of each"
         raise OptionError(msg)
     axes = _axes() if axes is None else axes
     for result in results:

@@ -78,7 +78,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    for sign in ("\\", "|", "*", "<", "[", "]"):
+    for sign in ("\\", "|", "*", "_", "`", "<", "[", "]"):
         text = text.replace(sign, "\\" + sign)
     return text
 

@@ -64,8 +64,8 @@ def draw_decomposition(decomposition: TreeDecomposition, names: Sequence[str]) -
         shown = [shortened(name) for name in members[:MAX_LINES]]
         if len(members) > MAX_LINES:
             shown.append(f"and {len(members) - MAX_LINES} more")
-        lines.append(tuple(shown))
-        titles.append(", ".join(members))
+        lines.append(tuple(shown) or ("∅",))
+        titles.append(", ".join(members) or "an empty bag")
     parents, _ = decomposition.rooted_at(_middle(decomposition))
     arcs = [(p, i) for i, p in enumerate(parents) if p >= 0]
     return _picture(lines, titles, arcs, layer_gap=30.0)

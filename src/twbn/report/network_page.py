@@ -16,7 +16,7 @@ from twbn.report.page import render, require_packages
 from twbn.scores import LazyScores, LocalScores
 from twbn.scores.kinds import SCORES
 from twbn.search.formats import ResultFile
-from twbn.search.result import SearchResult
+from twbn.search.result import SearchResult, VerificationError
 
 if TYPE_CHECKING:
     import os
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_VARIABLES", "network_page", "write_report"]
 
 #: Variables up to which a network is drawn, and numbers of the junction tree up to which the page
-#: carries it: some 20 bytes each, and some 50 ms for every click.
+#: runs it: a few tenths of a second for a click at the limit, milliseconds for most networks.
 MAX_VARIABLES = 500
 MAX_ENTRIES = 2**21
 
@@ -59,8 +59,9 @@ def write_report(
 
     Notes
     -----
-    The panel runs the junction tree in the page: a click costs two passes over its numbers, which
-    the treewidth bounds. Beyond 500 variables the page is a summary without drawings.
+    The panel runs the junction tree in the page: a click costs a few passes over its numbers, which
+    the treewidth bounds. Beyond 500 variables the page is a summary without drawings. A result file
+    is verified from the data, if they are given, and refused if what it says is not so.
     """
     require_packages()
     path = Path(path)
@@ -82,10 +83,11 @@ def network_page(
     network: Network | None = None
     if isinstance(source, Network):
         network, names, dag = source, source.names, source.dag
-        proof = JunctionTree(source, max_entries=2**62).decomposition
+        proof = source.decomposition or JunctionTree(source, max_entries=2**62).decomposition
     elif isinstance(source, ResultFile):
         result, names, dag, proof = source, source.names, source.dag(), source.decomposition()
         proof.check(dag.moral_graph())  # a file may claim anything
+        _refuse(source.inconsistencies())
     elif isinstance(source, SearchResult):
         result, names, dag, proof = source, source.names, source.dag, source.decomposition
     else:
@@ -98,9 +100,12 @@ def network_page(
             scores = LazyScores(
                 table, score=result.score_name, ess=result.ess or 1.0, max_parents=None
             )
+        if isinstance(result, ResultFile) and scores is not None:
+            _refuse(result.verify(scores))
     small = len(names) <= MAX_VARIABLES
     model, why_not = _model(network, small=small)
-    facts = _facts(result, network, proof, dag)
+    checked = not isinstance(result, ResultFile) or scores is not None
+    facts = _facts(result, network, proof, dag, checked=checked)
     return render(
         "report.html",
         title=title,
@@ -112,7 +117,7 @@ def network_page(
         network=draw_network(dag, names) if small else None,
         proof=draw_decomposition(proof, names) if small else None,
         width=max(proof.width, 0),
-        n_bags=len(proof.bags),
+        bags=_bags(proof, names),
         trace=trace_svg(result) if result is not None and len(result.trace) > 1 else None,
         local=_local_scores(scores, dag, names),
         families=[(name, [names[p] for p in dag.parents[v]]) for v, name in enumerate(names)],
@@ -122,11 +127,19 @@ def network_page(
     )
 
 
+def _refuse(problems: Sequence[str]) -> None:
+    if problems:
+        msg = f"the result file is not true: {problems[0]}"
+        raise VerificationError(msg)
+
+
 def _checked_table(data: Any, result: SearchResult | ResultFile) -> Table:
     """Return the data as a table if they are those of the result."""
     table = as_table(data)
     if table.names != tuple(result.names):
-        msg = "the data have other columns than the network has variables, or in another order"
+        odd = sorted(set(table.names) ^ set(result.names))
+        which = f"{odd[0]!r} is only in one of them" if odd else "their order differs"
+        msg = f"the data have other columns than the network has variables: {which}"
         raise DataError(msg)
     if result.fingerprint is not None and table.fingerprint != result.fingerprint:
         msg = "the data are not those that the network was learned from"
@@ -139,7 +152,10 @@ def _facts(
     network: Network | None,
     proof: TreeDecomposition,
     dag: Dag,
+    *,
+    checked: bool,
 ) -> list[tuple[str, str]]:
+    """Return what is known of a network; claims of a file that nobody checked are called so."""
     facts = [("variables", f"{dag.n_vertices:,}"), ("arcs", f"{len(dag.arcs):,}")]
     bound = "" if result is None else f" (bound {result.treewidth_bound})"
     facts.append(("treewidth", f"at most {max(proof.width, 0)}{bound}, proved below"))
@@ -148,15 +164,30 @@ def _facts(
     if result is None:
         return facts
     kind = result.score_name + ("" if result.ess is None else f", ess {result.ess:g}")
-    facts.append((f"score ({kind})", f"{result.score:.4f}"))
+    claim = "" if checked else ", as the file says"
+    facts.append((f"score ({kind})", f"{result.score:.4f}{claim}"))
+    # Proofs are about the parent sets that were scored: at most so many parents, within the rules.
     if result.status == "optimal":
-        facts.append(("standing", "optimal: no network within the bound is better"))
+        proved = "optimal: no network of the scored parent sets is better within the bound"
+        facts.append(("standing", proved + claim))
     elif math.isfinite(result.gap) and result.gap < 1:
-        distance = f"no network within the bound is more than {result.gap:.2%} better"
-        facts.append(("standing", distance))
+        distance = (
+            f"no network of the scored parent sets is more than {result.gap:.2%} better within "
+            "the bound"
+        )
+        facts.append(("standing", distance + claim))
     effort = f"{result.n_iterations:,} iterations in {result.seconds:.1f} s"
     facts.append(("search", f"{result.method}, {effort}, seed {result.seed}"))
     return facts
+
+
+def _bags(proof: TreeDecomposition, names: Sequence[str]) -> list[tuple[int, str]]:
+    """Return every bag with the number of the one above it (0 for the root), counted from 1."""
+    parents, _ = proof.rooted_at(0)
+    return [
+        (parents[i] + 1, ", ".join(names[v] for v in sorted(bag)))
+        for i, bag in enumerate(proof.bags)
+    ]
 
 
 def _local_scores(

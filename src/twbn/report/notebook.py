@@ -32,12 +32,14 @@ def view(value: Any) -> str | None:
 def _drawing(value: Any) -> str | None:
     if isinstance(value, (SearchResult, Network, Dag)):
         dag = value if isinstance(value, Dag) else value.dag
-        if dag.n_vertices > MAX_BOXES:
+        if not 0 < dag.n_vertices <= MAX_BOXES:
             return None
         names = [str(v) for v in range(dag.n_vertices)] if isinstance(value, Dag) else value.names
         return svg(draw_network(dag, names), label="Network, arcs pointing down")
     decomposition = value.decomposition() if isinstance(value, KTree) else value
-    if not isinstance(decomposition, TreeDecomposition) or len(decomposition.bags) > MAX_BOXES:
+    if not isinstance(decomposition, TreeDecomposition):
+        return None
+    if not 0 < len(decomposition.bags) <= MAX_BOXES:
         return None
     names = [str(v) for v in range(max(max(bag, default=0) for bag in decomposition.bags) + 1)]
     picture = draw_decomposition(decomposition, names)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from twbn.errors import MissingDependencyError
 from twbn.reproduce.plan import Cell
 from twbn.reproduce.published import OTHER_CODING, SAMPLED
-from twbn.reproduce.tables import label, runs, spread_of
+from twbn.reproduce.tables import duration, label, runs, spread_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def relative_figure(store: Store, size: Size, k: int, folder: Path) -> str:
     """
     figure, (plot,) = _canvas(1)
     low = 100.0
-    solved: list[tuple[float, float]] = []
+    solved: list[tuple[float, float, str]] = []
     for i, data in enumerate(size.sets):
         reference = spread_of(runs(store, size, data, k, "sample"))
         if reference is None:
@@ -49,9 +49,14 @@ def relative_figure(store: Store, size: Size, k: int, folder: Path) -> str:
                 color=colour, marker=marker, markersize=5, capsize=2, linestyle="none",
                 label=_once(plot, name),
             )  # fmt: skip
-        outcome = store.get(Cell("score", data, k, "milp-paper", seconds=size.solver_seconds[1]))
+        early, late = size.solver_seconds
+        outcome = store.get(Cell("score", data, k, "milp-paper", seconds=late))
         if outcome is not None and outcome.value is not None:
-            solved.append((i - 0.32, 100 * reference.median / outcome.value))
+            at_first = outcome.at(early)
+            for x, seconds, value in ((-0.4, early, at_first), (-0.3, late, outcome.value)):
+                if value is not None:
+                    name = f"MILP, {duration(seconds)}"
+                    solved.append((i + x, 100 * reference.median / value, name))
         if data not in OTHER_CODING:
             printed = 100 * reference.median / SAMPLED["sample", k][data].median
             low = min(low, printed)
@@ -60,11 +65,12 @@ def relative_figure(store: Store, size: Size, k: int, folder: Path) -> str:
                 linestyle="none", label=_once(plot, "Version 2, printed"),
             )  # fmt: skip
     low -= 2.0
-    for x, value in solved:
+    for x, value, name in solved:
+        shade = "#2e7d32" if name == f"MILP, {duration(size.solver_seconds[1])}" else "#8fc493"
         plot.plot(
-            [x], [max(value, low)], marker="s", color="#2e7d32", linestyle="none", markersize=5,
+            [x], [max(value, low)], marker="s", color=shade, linestyle="none", markersize=4,
             markerfacecolor="none" if value < low else None, clip_on=False,
-            label=_once(plot, "MILP, below the picture" if value < low else "MILP"),
+            label=_once(plot, f"{name}, below the picture" if value < low else name),
         )  # fmt: skip
     plot.axhline(100, color="#999999", linewidth=0.8, zorder=0)
     plot.set_yscale("log")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ class Size:
 
     def scaled(self, budget: float) -> Size:
         """Return this size with `budget` seconds for every run."""
-        if budget <= 0:
+        if not 0 < budget < math.inf:
             msg = f"--budget must be a positive number of seconds, got {budget:g}"
             raise OptionError(msg)
         early = self.solver_seconds[0] / self.solver_seconds[1] * budget
@@ -71,7 +72,7 @@ _DENSITIES = ("nltcs", "plants", "jester", "accidents", "dna")
 SIZES = {
     "quick": Size(
         "quick", ("nursery", "breast", "wdbc"), ("nursery", "breast"), 4.0, 5, None,
-        (("sample", 60_000), ("sample-exact", 600), ("anneal", 200_000)), (1.0, 4.0), 3.0,
+        (("sample", 60_000), ("sample-exact", 600), ("anneal", 200_000)), (1.0, 4.0), 4.0,
         ("alarm",), (2, 5, 8), ("nltcs",), (1, 2, 4, 8), None, 200_000,
     ),
     "standard": Size(

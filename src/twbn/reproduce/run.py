@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twbn.data import Table, datasets
-from twbn.errors import DataError, MissingDependencyError, TwbnError
+from twbn.errors import DataError, MemoryLimitError, MissingDependencyError
 from twbn.graphs import Dag
 from twbn.inference import Inference
 from twbn.network import Network, fit, read_network
@@ -86,17 +86,19 @@ def absent(cells: Sequence[Cell], data: Data) -> dict[str, str]:
     missing = {}
     for study, name in sorted({(cell.study, cell.data) for cell in cells}):
         if study == "network":
-            path = data.folder / "bif" / f"{name}.bif"
+            paths = [data.folder / "bif" / f"{name}.bif"]
         elif study == "density":
-            path = data.folder / "density" / name / f"{name}.train.data"
+            base = data.folder / "density" / name
+            paths = [base / f"{name}.train.data", base / f"{name}.test.data"]
         else:
             try:
                 datasets.load(name, folder=data.folder / "uci" / "raw")
             except (DataError, MissingDependencyError) as error:
                 missing[name] = str(error)
             continue
-        if not path.exists():
-            missing[name] = f"{path} is not here"
+        gone = [path for path in paths if not path.exists()]
+        if gone:
+            missing[name] = f"{gone[0]} is not here"
     return missing
 
 
@@ -119,8 +121,10 @@ def run_cells(
         waiting.put(cell)
     done: queue.SimpleQueue[_Finished] = queue.SimpleQueue()
 
+    stop = threading.Event()
+
     def work() -> None:
-        while True:
+        while not stop.is_set():
             try:
                 cell = waiting.get_nowait()
             except queue.Empty:
@@ -134,12 +138,15 @@ def run_cells(
 
     for _ in range(min(n_jobs, len(todo))):
         threading.Thread(target=work, daemon=True).start()
-    for n_done in range(1, len(todo) + 1):
-        finished = done.get()
-        if finished.error is not None:
-            raise finished.error
-        if on_done is not None:
-            on_done(finished.cell, len(cells) - len(todo) + n_done, len(cells))
+    try:
+        for n_done in range(1, len(todo) + 1):
+            finished = done.get()
+            if finished.error is not None:
+                raise finished.error
+            if on_done is not None:
+                on_done(finished.cell, len(cells) - len(todo) + n_done, len(cells))
+    finally:
+        stop.set()  # after an error or Ctrl-C no further cell is begun
 
 
 @dataclass(frozen=True)
@@ -149,11 +156,11 @@ class _Finished:
 
 
 def run_cell(cell: Cell, data: Data) -> Outcome:
-    """Run one cell; what a method refuses (memory, width) is an outcome, too."""
+    """Run one cell; that it would not fit into memory is an outcome, too."""
     run = {"network": _network, "density": _density}.get(cell.study, _score)
     try:
         return run(cell, data)
-    except TwbnError as error:
+    except MemoryLimitError as error:
         return Outcome("refused", note=" ".join(str(error).split()))
 
 

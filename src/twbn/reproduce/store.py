@@ -63,12 +63,13 @@ class Store:
         self._lock = threading.Lock()
         self.outcomes: dict[tuple[str, ...], Outcome] = {}
         self.made_by: dict[str, set[str]] = {name: set() for name in MADE_BY[:3]}
-        if path.exists():
-            self._read()
-        else:
+        header = (",".join(COLUMNS) + "\n").encode()
+        content = path.read_bytes() if path.exists() else b""
+        if header.startswith(content):  # new, or killed before its first line was whole
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("w", newline="", encoding="utf-8") as file:
-                csv.writer(file, lineterminator="\n").writerow(COLUMNS)
+            path.write_bytes(header)
+        else:
+            self._read(content)
 
     def __contains__(self, cell: Cell) -> bool:
         return cell.key() in self.outcomes
@@ -81,34 +82,32 @@ class Store:
         """Append one line and make sure that it is on the disk."""
         values = [_text(getattr(outcome, name)) for name in OUTCOME_FIELDS]
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        texts = [*cell.key(), *values, *self._made_by, now]
         with self._lock, self._path.open("a", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerow(
-                [*cell.key(), *values, *self._made_by, now]
-            )
+            csv.writer(file, lineterminator="\n").writerow(texts)
             file.flush()
             os.fsync(file.fileno())
-            self._keep(cell.key(), outcome, dict(zip(MADE_BY, self._made_by, strict=False)))
+            # As it will be read again: a page must not depend on what was only in memory.
+            self._keep(dict(zip(COLUMNS, texts, strict=True)))
 
-    def _read(self) -> None:
-        content = self._path.read_bytes()
+    def _read(self, content: bytes) -> None:
         whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):  # the writer was killed within a line
-            with self._path.open("r+b") as file:
-                file.truncate(len(whole))
-        rows = csv.DictReader(whole.decode("utf-8").splitlines())
+        rows = csv.DictReader(whole.decode("utf-8", "replace").splitlines())
         if tuple(rows.fieldnames or ()) != COLUMNS:
             msg = f"{self._path} has other columns than this version writes; move it away"
             raise FileFormatError(msg)
         for line, row in enumerate(rows, start=2):
             try:
-                outcome = _outcome(row)
+                self._keep(row)
             except (ValueError, TypeError):
                 msg = f"{self._path}, line {line}: not a line of results"
                 raise FileFormatError(msg) from None
-            self._keep(tuple(row[name] for name in CELL_FIELDS), outcome, row)
+        if len(whole) < len(content):  # the writer was killed within a line
+            with self._path.open("r+b") as file:
+                file.truncate(len(whole))
 
-    def _keep(self, key: tuple[str, ...], outcome: Outcome, row: Mapping[str, str]) -> None:
-        self.outcomes[key] = outcome
+    def _keep(self, row: Mapping[str, str]) -> None:
+        self.outcomes[tuple(row[name] for name in CELL_FIELDS)] = _outcome(row)
         for name, seen in self.made_by.items():
             seen.add(row[name])
 

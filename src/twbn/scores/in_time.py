@@ -111,7 +111,8 @@ def scores_in_time(
         most = int(SETS_A_SECOND * left)
         if scores.n_sets > most:
             scores = best_of(scores, most // scores.n_variables)
-            reason = "the best of each variable, as all are too many for the time that is left"
+            kept = "the best of each variable, as there is no time to search among more"
+            reason = f"{reason}; of these {kept}" if reason else kept
     if keep is not None:
         scores = _including(scores, table, keep, options)
     return ScoresInTime(scores, (f"parent sets: {reason}",) if reason else ())

@@ -186,7 +186,9 @@ class _Run:
         self._trace = [TracePoint(options.seconds, 0, self.best.score, self._bound)]
 
     def _without_help(self) -> SearchResult | None:
-        """Return what the paper's program starts from; None for `milp`, or if it is no network.
+        """Return a start for the paper's program; None for `milp`, or if it is no network.
+
+        The paper's solver had none. With the network without arcs there is always a result.
 
         Rules may forbid the network without arcs.
         """

@@ -150,11 +150,13 @@ class ResultFile:
             problems.append(
                 f"the decomposition has width {decomposition.width}, the file says {self.treewidth}"
             )
-        return problems + self._inconsistencies()
+        return problems + self.inconsistencies()
 
-    def _inconsistencies(self) -> list[str]:
+    def inconsistencies(self) -> list[str]:
         """Return which of the file's claims contradict each other."""
         problems = []
+        if self.treewidth > self.treewidth_bound:
+            problems.append(f"treewidth {self.treewidth} exceeds the bound {self.treewidth_bound}")
         if self.status not in STATUSES:
             problems.append(f"the status {self.status!r} is none of {list(STATUSES)}")
         if self.bound < self.score and not _close(self.bound, self.score):

@@ -59,10 +59,17 @@ class JunctionTree {
     const beliefs = this.potentials.map((potential) => potential.slice());
     for (const [v, state] of evidence) {
       const bag = this.model.home[v];
-      const belief = beliefs[bag];
-      for (let i = 0; i < belief.length; i++) if (this.stateIn(bag, i, v) !== state) belief[i] = 0;
+      this.forStates(bag, v, (s, first, last) => { if (s !== state) beliefs[bag].fill(0, first, last); });
     }
     return beliefs;
+  }
+
+  /* Calls visit(state, first, last) for every run of entries of a bag with one state of v. */
+  forStates(bag, v, visit) {
+    const stride = this.strides[bag].get(v);
+    const card = this.cards[v];
+    for (let first = 0, s = 0; first < this.sizes[bag]; first += stride, s = (s + 1) % card)
+      visit(s, first, first + stride);
   }
 
   /* Posteriors of all variables and the logarithm of P(evidence); null if it is impossible. */
@@ -101,7 +108,12 @@ class JunctionTree {
     const posteriors = this.cards.map((card, v) => {
       const bag = this.model.home[v];
       const values = new Float64Array(card);
-      for (let e = 0; e < beliefs[bag].length; e++) values[this.stateIn(bag, e, v)] += beliefs[bag][e];
+      const belief = beliefs[bag];
+      this.forStates(bag, v, (s, first, last) => {
+        let part = 0;
+        for (let e = first; e < last; e++) part += belief[e];
+        values[s] += part;
+      });
       const sum = values.reduce((a, b) => a + b, 0);
       return values.map((value) => value / sum);
     });
@@ -146,7 +158,7 @@ class JunctionTree {
   }
 }
 
-/* Divides a message by its largest entry, which is returned: nothing underflows. */
+/* Divides a message by its largest entry, which is returned: long products do not underflow. */
 function scaled(message) {
   let top = 0;
   for (const value of message) if (value > top) top = value;

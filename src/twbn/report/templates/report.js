@@ -27,7 +27,8 @@ function makeMovable(canvas) {
   const zoom = (factor, x = view.x + view.width / 2, y = view.y + view.height / 2) => {
     if (factor === 0) view = { ...home };
     else {
-      const width = Math.min(Math.max(view.width / factor, 60), home.width * 4);
+      const widest = 4 * Math.max(home.width, canvas.clientWidth * READABLE);
+      const width = Math.min(Math.max(view.width / factor, 60), widest);
       const ratio = width / view.width;
       view = { x: x - (x - view.x) * ratio, y: y - (y - view.y) * ratio, width, height: view.height * ratio };
     }
@@ -48,7 +49,10 @@ function makeMovable(canvas) {
     zoom(event.deltaY < 0 ? 1.15 : 1 / 1.15, at.x, at.y);
   }, { passive: false });
   let last = null;
-  canvas.addEventListener("pointerdown", (event) => { last = event; canvas.moved = false; });
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.moved = false;
+    if (event.button === 0 && event.isPrimary) last = event;
+  });
   window.addEventListener("pointermove", (event) => {
     if (!last) return;
     if (!canvas.moved && Math.hypot(event.clientX - last.clientX, event.clientY - last.clientY) < 4) return;
@@ -57,8 +61,14 @@ function makeMovable(canvas) {
     move(last.clientX - event.clientX, last.clientY - event.clientY);
     last = event;
   });
-  window.addEventListener("pointerup", () => { last = null; canvas.classList.remove("dragging"); });
+  const release = () => {
+    last = null;
+    canvas.classList.remove("dragging");
+    setTimeout(() => { canvas.moved = false; });  // after the click that ends a drag
+  };
+  for (const end of ["pointerup", "pointercancel", "blur"]) window.addEventListener(end, release);
   canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;  // the browser's own zoom
     const step = 60;
     const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
     if (moves[event.key]) move(...moves[event.key]);
@@ -205,6 +215,9 @@ if (model) {
   const clear = document.getElementById("clear");
   const mpe = document.getElementById("mpe");
   const told = document.getElementById("explanation");
+  const probability = (log) => log > -600
+    ? Math.exp(log).toPrecision(4)
+    : `about 10 to the power of ${Math.round(log / Math.LN10)}`;
   const percent = (p) => `${(100 * p).toFixed(2)} %`;
 
   const update = () => {
@@ -234,7 +247,7 @@ if (model) {
     status.dataset.log = found ? String(found.log) : "";
     if (evidence.size === 0) status.textContent = "Nothing is known yet.";
     else if (!found) status.textContent = `Known: ${known}. This has probability zero: take something back.`;
-    else status.textContent = `Known: ${known}. Probability of this: ${Math.exp(found.log).toPrecision(4)}.`;
+    else status.textContent = `Known: ${known}. Probability of this: ${probability(found.log)}.`;
     told.dataset.log = best ? String(best.log) : "";
     told.textContent = best ? `★ marks the most probable states of all variables together; log probability ${best.log.toFixed(4)}.` : "";
     document.getElementById("timing").textContent = ` The last took ${took.toFixed(1)} ms here.`;
