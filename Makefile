@@ -50,7 +50,7 @@ demo: .venv/built
 	@$(BIN)/python examples/demo.py
 
 test: .venv/built
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: .venv/built
 	$(BIN)/ruff check .
