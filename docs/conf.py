@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,9 +37,15 @@ def _is_routing(_app: Sphinx, _what: str, name: str, *_: object) -> bool | None:
     return True if name.startswith("set_") and name.endswith("_request") else None
 
 
+def _with_results(app: Sphinx, _error: Exception | None) -> None:
+    """Put the results beside the page that is made of them."""
+    shutil.copy(HERE / "reproduction" / "results.csv", Path(app.outdir) / "reproduction")
+
+
 def setup(app: Sphinx) -> None:
     """Draw the pictures before pages are read."""
     from pictures import draw_all
 
     app.connect("builder-inited", lambda _: draw_all(HERE / "pictures"))
     app.connect("autodoc-skip-member", _is_routing)
+    app.connect("build-finished", _with_results)

@@ -78,6 +78,8 @@ def network_from_document(document: Any, source: str = "document") -> Network:
     """Return the network of plain values, as `network_document` gives them."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         msg = f"{source}: not a model file of twbn (its format is not {FORMAT!r})"
+        if isinstance(document, dict) and document.get("format") == "twbn-result":
+            msg = f"{source}: a result has no parameters; twbn fit gives it some"
         raise FileFormatError(msg)
     if document.get("version") != VERSION:
         msg = (

@@ -73,6 +73,7 @@ def plot_trace(*results: Traced, axes: Any = None) -> Any:
                 [*when, result.seconds], [*heights, heights[-1]], where="post", linestyle="--",
                 color=line.get_color(), label="upper bound",
             )  # fmt: skip
+    axes.set_xlim(left=0.0)
     axes.set_xlabel("seconds")
     axes.set_ylabel("log score")
     axes.legend()

@@ -92,9 +92,9 @@ def _layers(n: int, arcs: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
         lengths[head] -= 1
     columns = builder.add_columns(lengths, lower=0.0, upper=float(n), integer=False)
     builder.add_rows(columns[np.array(arcs)], [-1.0, 1.0], lower=1.0)
-    solution = solve(builder.build(), time_limit=PATIENCE)
-    if solution.x is not None:
-        found = np.rint(solution.x).astype(np.int64)
+    solution = _solved(builder)
+    if solution is not None:
+        found = np.rint(solution).astype(np.int64)
         if all(found[head] > found[tail] for tail, head in arcs):
             lowest: NDArray[np.int64] = found - found.min()
             return lowest
@@ -160,9 +160,9 @@ def _straight(
             apart = [(room[u] + room[v]) / 2 + GAP for u, v in pairs]
             builder.add_rows(x[np.array(pairs)], [-1.0, 1.0], lower=apart)
         builder.add_rows([[x[row[0]]]], 1.0, lower=room[row[0]] / 2)
-    solution = solve(builder.build(), time_limit=PATIENCE)
-    if solution.x is not None:
-        return solution.x[: len(room)]
+    solution = _solved(builder)
+    if solution is not None:
+        return solution[: len(room)]
     places = np.zeros(len(room))  # the solver failed: side by side
     for row in rows:
         right = 0.0
@@ -170,6 +170,14 @@ def _straight(
             places[v] = right + room[v] / 2
             right += room[v] + GAP
     return places
+
+
+def _solved(builder: ProgramBuilder) -> NDArray[np.float64] | None:
+    """Return the optimum of a linear program, or None if the solver failed."""
+    solution = solve(builder.build(), time_limit=PATIENCE)
+    if solution.status == "interrupted":  # a search would keep its best; a drawing has none
+        raise KeyboardInterrupt
+    return solution.x
 
 
 def _set_in_rows(

@@ -207,13 +207,15 @@ def _local_scores(
 def _model(network: Network | None, *, small: bool) -> tuple[dict[str, Any] | None, str]:
     """Return what the script needs to answer, or why it cannot."""
     if network is None:
-        return None, "The structure has no parameters here: give the data to get them."
+        return None, "The structure has no parameters here: give the data (--data) to get them."
     if not small:
-        return None, f"There are more than {MAX_VARIABLES} variables."
+        return None, f"Panels are made for up to {MAX_VARIABLES} variables; ask with twbn query."
     try:
         tree = JunctionTree(network, max_entries=MAX_ENTRIES)
-    except MemoryLimitError as error:
-        return None, f"Too large for a page: {error}."
+    except MemoryLimitError:
+        entries = JunctionTree(network, max_entries=2**62).n_entries
+        why = f"its junction tree has {entries:,} numbers, more than {MAX_ENTRIES:,}"
+        return None, f"Too large for a page: {why}. Ask with twbn query."
     up, order = tree.orientation(0)
     return {
         "names": list(network.names),

@@ -21,7 +21,10 @@ function makeMovable(canvas) {
     if (shrink >= 1) return;
     view.width = canvas.clientWidth * READABLE;
     view.height = canvas.clientHeight * READABLE;
-    view.x = home.x + (home.width - view.width) / 2;
+    const boxes = all("rect", drawing).map((rect) => rect.getBBox());
+    const top = Math.min(...boxes.map((box) => box.y + box.height));
+    const middles = boxes.filter((box) => box.y < top).map((box) => box.x + box.width / 2).sort((a, b) => a - b);
+    view.x = middles[Math.floor(middles.length / 2)] - view.width / 2;
     show();
   };
   const zoom = (factor, x = view.x + view.width / 2, y = view.y + view.height / 2) => {
@@ -71,6 +74,7 @@ function makeMovable(canvas) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;  // the browser's own zoom
     const step = 60;
     const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
+    hideTip();
     if (moves[event.key]) move(...moves[event.key]);
     else if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
@@ -110,7 +114,8 @@ function choose(v) {
 }
 
 /* The conditional table of a variable, with a row for each configuration of its parents. */
-const MAX_ROWS = 24;
+const MAX_ROWS = 12;
+const MAX_STATES = 8;
 const tip = document.getElementById("tip");
 function element(kind, text, parent) {
   const made = document.createElement(kind);
@@ -128,7 +133,8 @@ function fillTip(v) {
   const table = element("table", null, tip);
   const head = element("tr", null, element("thead", null, table));
   for (const p of parents) element("th", model.names[p], head);
-  for (const state of states) element("th", state, head).className = "number";
+  const shown = Math.min(states.length, MAX_STATES);
+  for (const state of states.slice(0, shown)) element("th", state, head).className = "number";
   const body = element("tbody", null, table);
   const rows = model.tables[v].length / states.length;
   for (let row = 0; row < Math.min(rows, MAX_ROWS); row++) {
@@ -140,10 +146,13 @@ function fillTip(v) {
       rest = Math.floor(rest / model.states[p].length);
     }
     for (const cell of cells) element("th", cell, line);
-    for (let s = 0; s < states.length; s++)
+    for (let s = 0; s < shown; s++)
       element("td", model.tables[v][row * states.length + s].toFixed(4), line).className = "number";
   }
-  if (rows > MAX_ROWS) element("p", `and ${rows - MAX_ROWS} further rows`, tip);
+  const hidden = [];
+  if (rows > MAX_ROWS) hidden.push(`${rows - MAX_ROWS} further rows`);
+  if (states.length > shown) hidden.push(`${states.length - shown} further states`);
+  if (hidden.length) element("p", `Not shown: ${hidden.join(", ")}.`, tip).className = "hint";
 }
 function showTip(v) {
   fillTip(v);
@@ -159,7 +168,7 @@ function showTip(v) {
 function bringIntoView(v) {
   const frame = canvas.getBoundingClientRect();
   const box = nodes[v].getBoundingClientRect();
-  if (box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom)
+  if (box.height < 12 || box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom)
     network.center(nodes[v].querySelector("rect").getBBox());
 }
 const hideTip = () => { tip.hidden = true; };
@@ -201,9 +210,13 @@ if (search) search.addEventListener("input", () => {
   const count = matches.filter(Boolean).length;
   document.getElementById("found").textContent = wanted === "" ? "" : `${count} found`;
 });
+let visited = -1;
 if (search) search.addEventListener("keydown", (event) => {
-  const first = nodes.find((node) => node.classList.contains("match"));
-  if (event.key === "Enter" && first) network.center(first.querySelector("rect").getBBox());
+  const matches = nodes.flatMap((node, v) => (node.classList.contains("match") ? [v] : []));
+  if (event.key !== "Enter" || !matches.length) return;
+  visited = matches.find((v) => v > visited) ?? matches[0];  // one after the other
+  if (!nodes[visited].classList.contains("chosen")) choose(visited);
+  bringIntoView(visited);
 });
 
 /* Evidence in, posteriors out. */
