@@ -100,8 +100,8 @@ def network_page(
             scores = LazyScores(
                 table, score=result.score_name, ess=result.ess or 1.0, max_parents=None
             )
-        if isinstance(result, ResultFile) and scores is not None:
-            _refuse(result.verify(scores))
+    if isinstance(result, ResultFile) and scores is not None:
+        _refuse(result.verify(scores))
     small = len(names) <= MAX_VARIABLES
     model, why_not = _model(network, small=small)
     checked = not isinstance(result, ResultFile) or scores is not None
