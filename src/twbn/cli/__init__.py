@@ -11,7 +11,7 @@ import typer
 
 import twbn
 from twbn.cli import compare, graphs, learn, networks, report, reproduce, tables
-from twbn.cli.shared import complain, err, escape
+from twbn.cli.shared import as_options, complain, err, escape
 from twbn.errors import OptionError, TwbnError
 
 __all__ = ["app", "run"]
@@ -61,9 +61,9 @@ def run(arguments: Sequence[str]) -> int:
     except (typer.Exit, SystemExit) as stop:
         code = int(getattr(stop, "exit_code", getattr(stop, "code", 0)) or 0)
     except OptionError as error:
-        return complain(str(error), 2)
+        return complain(as_options(str(error)), 2)
     except TwbnError as error:
-        return complain(str(error), 1)
+        return complain(as_options(str(error)), 1)
     except (typer.Abort, KeyboardInterrupt):
         return complain("interrupted", 1)
     except BrokenPipeError:  # the reader of our output has gone, which is its right

@@ -33,6 +33,20 @@ __all__ = [
     "read_data",
 ]
 
+#: Options of functions that have other names on the command line.
+OPTIONS = {
+    "time_limit": "--time-limit",
+    "max_iterations": "--iterations",
+    "max_parents": "--max-parents",
+    "memory_limit": "--memory-limit",
+    "n_jobs": "--jobs",
+    "n_rows": "--rows",
+    "seed": "--seed",
+    "ess": "--ess",
+    "budget": "--budget",
+    "treewidth": "--treewidth",
+}
+
 out = Console(highlight=False, soft_wrap=True, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
@@ -95,6 +109,7 @@ def check_target(path: Path | None) -> None:
 def as_options(message: str) -> str:
     """Say an error's advice in the words of the command line."""
     message = re.sub(r"drop=\['([^']*)'\]", r"--drop '\1'", message)
+    message = re.sub(r"^(\w+)(?= must be)", lambda name: OPTIONS.get(name[1], name[1]), message)
     return message.replace("max_parents=", "--max-parents ").replace("budget=", "--budget ")
 
 

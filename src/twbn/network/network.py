@@ -182,7 +182,7 @@ class Network:
         """Return independent rows, the same for the same seed."""
         if n_rows < 1:
             msg = f"n_rows must be 1 or more, got {n_rows}"
-            raise DataError(msg)
+            raise OptionError(msg)
         if seed < 0:
             msg = f"seed must be 0 or more, got {seed}"
             raise OptionError(msg)
