@@ -16,7 +16,7 @@ import pytest
 import twbn
 from twbn.data import datasets
 from twbn.errors import FileFormatError, MemoryLimitError, OptionError
-from twbn.report.document import Grid, Measured, Picture, Section, to_html, to_markdown
+from twbn.report.document import Grid, Image, Measured, Section, to_html, to_markdown
 from twbn.reproduce import PARTS, SIZES, Cell, plan, reproduce
 from twbn.reproduce.published import EMPTY_GRAPH, OTHER_CODING, SAMPLED, SOLVER
 from twbn.reproduce.reproduction import write_page
@@ -169,7 +169,7 @@ def test_durations_are_said_as_a_person_says_them() -> None:
 
 def test_a_page_escapes_what_it_shows() -> None:
     grid = Grid(("a|b", "c"), (("<b>", Measured("1 s")),), "x*y")
-    sections = [Section("T<script>", ("some [text]", grid, Picture("p.svg", 'say "x"')))]
+    sections = [Section("T<script>", ("some [text]", grid, Image("p.svg", 'say "x"')))]
     html = to_html("H & T", sections, version="1")
     assert "<script>" not in html
     assert "&lt;b&gt;" in html

@@ -10,7 +10,7 @@ from twbn.report.page import render
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Grid", "Measured", "Picture", "Section", "to_html", "to_markdown"]
+__all__ = ["Grid", "Image", "Measured", "Section", "to_html", "to_markdown"]
 
 
 class Measured(str):
@@ -29,7 +29,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Image:
     """A file beside the page, and what it shows for those who do not see it."""
 
     file: str
@@ -41,7 +41,7 @@ class Section:
     """A heading and what stands under it. Text is plain: nothing in it is markup."""
 
     title: str
-    parts: tuple[str | Grid | Picture, ...]
+    parts: tuple[str | Grid | Image, ...]
 
 
 def to_markdown(title: str, sections: Sequence[Section]) -> str:
@@ -63,10 +63,10 @@ def to_html(title: str, sections: Sequence[Section], *, version: str) -> str:
     return render("document.html", title=title, sections=blocks, version=version)
 
 
-def _markdown(part: str | Grid | Picture) -> list[str]:
+def _markdown(part: str | Grid | Image) -> list[str]:
     if isinstance(part, str):
         return [_plain(part)]
-    if isinstance(part, Picture):
+    if isinstance(part, Image):
         return [f"![{_plain(part.text)}]({part.file})"]
     caption = [f"*{_plain(part.caption)}*", ""] if part.caption else []
     rule = "|" + "|".join(["---", *["---:"] * (len(part.head) - 1)]) + "|"
@@ -83,10 +83,10 @@ def _plain(text: str) -> str:
     return text
 
 
-def _block(part: str | Grid | Picture) -> dict[str, object]:
+def _block(part: str | Grid | Image) -> dict[str, object]:
     if isinstance(part, str):
         return {"kind": "text", "text": part}
-    if isinstance(part, Picture):
+    if isinstance(part, Image):
         return {"kind": "picture", "file": part.file, "text": part.text}
     rows = [[(cell, isinstance(cell, Measured)) for cell in row] for row in part.rows]
     return {"kind": "grid", "head": part.head, "rows": rows, "caption": part.caption}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from twbn.errors import MissingDependencyError
-from twbn.reproduce.plan import Cell
+from twbn.reproduce.plan import Cell, plan
 from twbn.reproduce.published import OTHER_CODING, SAMPLED
 from twbn.reproduce.tables import duration, label, runs, spread_of
 
@@ -90,17 +90,13 @@ def relative_figure(store: Store, size: Size, k: int, folder: Path) -> str:
 def bounds_figure(store: Store, size: Size, folder: Path) -> str:
     """Draw held-out likelihood and the time of a row by treewidth bound; return the file's name."""
     figure, axes = _canvas(2)
+    cells = plan(["density"], size)
     for data in size.densities:
         points = []
-        for k in size.density_bounds:
-            tree = k == 1
-            cell = Cell(
-                "density", data, k, "tree" if tree else "anneal", "loglik" if tree else "bdeu",
-                seconds=size.learn_seconds, iterations=size.learn_iterations,
-            )  # fmt: skip
+        for cell in (cell for cell in cells if cell.data == data):
             outcome = store.get(cell)
             if outcome is not None and outcome.held_out is not None:
-                points.append((k, outcome.held_out, 1e6 * (outcome.row_seconds or 0.0)))
+                points.append((cell.treewidth, outcome.held_out, 1e6 * (outcome.row_seconds or 0)))
         if points:
             bounds, likelihoods, times = zip(*points, strict=True)
             gains = [value - likelihoods[0] for value in likelihoods]

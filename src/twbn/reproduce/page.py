@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from twbn.report.document import Grid, Measured, Picture, Section
+from twbn.report.document import Grid, Image, Measured, Section
 from twbn.reproduce.plan import Cell, plan
 from twbn.reproduce.published import EMPTY_GRAPH, OTHER_CODING, SAMPLED, SOLVER
 from twbn.reproduce.tables import (
@@ -88,7 +88,7 @@ def _about(size: Size, store: Store, command: str, missing: Mapping[str, str]) -
 
 
 def _figures(pictures: Mapping[str, str]) -> Section:
-    texts: list[str | Picture] = [
+    texts: list[str | Image] = [
         "Scores relative to the median of our Version 2, as in the paper's two figures: the "
         "median divided by the score, in per cent. (The paper says the score divided by the "
         "median; as scores are negative, higher would then be worse, so it must mean this.) Bars "
@@ -97,7 +97,7 @@ def _figures(pictures: Mapping[str, str]) -> Section:
     for k in (4, 10):
         if f"figure{k}" in pictures:
             text = f"Relative score by data set and method at treewidth bound {k}"
-            texts.append(Picture(pictures[f"figure{k}"], text))
+            texts.append(Image(pictures[f"figure{k}"], text))
     return Section("Figures", tuple(texts))
 
 
@@ -283,10 +283,10 @@ def _bounds(store: Store, size: Size, pictures: Mapping[str, str]) -> Section:
         "another kind. Each line is a search of its own with the same budget: where a larger "
         "bound has a lower score, that search was short of time."
     )
-    parts: list[str | Grid | Picture] = [text]
+    parts: list[str | Grid | Image] = [text]
     if "bounds" in pictures:
         alt = "Held-out likelihood and time per row by treewidth bound"
-        parts.append(Picture(pictures["bounds"], alt))
+        parts.append(Image(pictures["bounds"], alt))
     return Section("What the bound costs and buys", (*parts, Grid(head, tuple(rows))))
 
 

@@ -13,7 +13,7 @@ from twbn.reproduce.published import PROOF_BOUNDS, PROOF_TIMES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["PARTS", "SIZES", "Cell", "Size", "plan"]
+__all__ = ["PARTS", "SIZES", "Cell", "Size", "plan", "score_cell"]
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,13 @@ def plan(parts: Iterable[str], size: Size) -> list[Cell]:
     return list(cells)
 
 
+def score_cell(size: Size, data: str, k: int, method: str, seed: int) -> Cell:
+    """Return the cell of one run of sampling or annealing."""
+    iterations = dict(size.iterations).get(method)
+    seconds = size.seconds if iterations is None else None
+    return Cell("score", data, k, method, seed=seed, seconds=seconds, iterations=iterations)
+
+
 def _proofs(size: Size) -> Iterator[Cell]:
     for data in size.proof_sets:
         for k in PROOF_BOUNDS:
@@ -132,17 +139,12 @@ def _proofs(size: Size) -> Iterator[Cell]:
 
 
 def _scores(size: Size, k: int) -> Iterator[Cell]:
-    budgets = dict(size.iterations)
     # Version 1 is exponential in the bound: the paper, too, has it at 4 only.
     methods = ("sample-exact", "sample", "anneal") if k == 4 else ("sample", "anneal")
     for data in size.sets:
         for method in methods:
             for seed in range(size.seeds):
-                yield Cell(
-                    "score", data, k, method, seed=seed,
-                    seconds=None if method in budgets else size.seconds,
-                    iterations=budgets.get(method),
-                )  # fmt: skip
+                yield score_cell(size, data, k, method, seed)
         yield Cell("score", data, k, "milp-paper", seconds=size.solver_seconds[1])
         yield Cell("score", data, k, "bound", seconds=size.bound_seconds)
         yield Cell("score", data, k, "empty")

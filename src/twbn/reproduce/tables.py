@@ -6,7 +6,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from twbn.report.document import Grid, Measured
-from twbn.reproduce.plan import Cell
+from twbn.reproduce.plan import Cell, score_cell
 from twbn.reproduce.published import (
     OTHER_CODING,
     PROOF_BOUNDS,
@@ -73,17 +73,8 @@ def text_of(text: str, outcomes: Iterable[Outcome]) -> str:
 
 def runs(store: Store, size: Size, data: str, k: int, method: str) -> list[Outcome]:
     """Return the outcomes of all seeds that have been run."""
-    budgets = dict(size.iterations)
-    found = []
-    for seed in range(size.seeds):
-        cell = Cell(
-            "score", data, k, method, seed=seed,
-            seconds=None if method in budgets else size.seconds, iterations=budgets.get(method),
-        )  # fmt: skip
-        outcome = store.get(cell)
-        if outcome is not None and outcome.value is not None:
-            found.append(outcome)
-    return found
+    found = [store.get(score_cell(size, data, k, method, seed)) for seed in range(size.seeds)]
+    return [outcome for outcome in found if outcome is not None and outcome.value is not None]
 
 
 def spread_of(outcomes: list[Outcome]) -> Spread | None:
