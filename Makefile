@@ -4,13 +4,14 @@ BIN := .venv/bin
 CORE := $(wildcard src/core/*.cpp src/core/*.h)
 MODULES := $(sort $(shell find src/twbn -name "*.py"))
 
-.PHONY: FORCE help demo test lint bench bench-quality bench-scale reproduce docs clean
+.PHONY: FORCE help demo test lint bench bench-limits bench-quality bench-scale reproduce docs clean
 
 help:
 	@echo "make demo       learn from the built-in example"
 	@echo "make test       run the tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
+	@echo "make bench-limits   time limits asked for and taken (about ten minutes)"
 	@echo "make bench-scale    hundreds to thousands of variables (about three minutes)"
 	@echo "make bench-quality  what annealing finds in ten seconds (about an hour)"
 	@echo "make reproduce  rerun the paper: tables, figures, page (SIZE=quick, standard or paper)"
@@ -62,6 +63,9 @@ bench: .venv/peers
 	$(BIN)/python benchmarks/bench_treewidth.py
 	$(BIN)/python benchmarks/bench_sampling.py
 	$(BIN)/python benchmarks/bench_inference.py
+
+bench-limits: .venv/built
+	$(BIN)/python benchmarks/bench_limits.py
 
 bench-quality: .venv/built
 	$(BIN)/python benchmarks/bench_quality.py

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 SHARED = Path(os.environ.get("TWBN_SHARED", Path(__file__).parents[2] / "shared"))
+
+# A shell may have told us to ignore Ctrl-C (jobs in the background): here it is to be heard, by us
+# and by the processes that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def shared_path(relative: str) -> Path:

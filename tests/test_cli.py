@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from conftest import shared_path
+from signals import interrupted_command
 from twbn import datasets, read_gr, read_jkl, read_td
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CSV = "a,b,c\n" + "0,0,0\n0,1,0\n1,0,1\n1,1,1\n" * 3
 GRAPH = "p tw 4 4\n1 2\n2 3\n3 4\n4 1\n"
@@ -171,16 +167,12 @@ def test_ktree_codes_go_both_ways() -> None:
 
 def test_ctrl_c_while_learning_keeps_the_best(data: Path, tmp_path: Path) -> None:
     target = tmp_path / "r.json"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "twbn", "learn", data, "-k", "1", "--time-limit", "100",
-         "-o", target, "--method", "sample", "--score", "k2"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    done = interrupted_command(
+        "learn", data, "-k", "1", "--time-limit", "1000", "-o", target, "--method", "sample",
+        "--score", "k2",
     )  # fmt: skip
-    time.sleep(2.5)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 0, stderr
-    assert "interrupted" in stdout
+    assert done.returncode == 0, done.stderr
+    assert "interrupted" in done.stdout
     assert twbn("verify", target, "--data", data).returncode == 0
 
 
@@ -192,7 +184,11 @@ def test_ctrl_c_while_learning_keeps_the_best(data: Path, tmp_path: Path) -> Non
         (["score", "{data}", "--ess", "-1"], 2, "must be a positive number, got -1"),
         (["score", "{data}", "--max-parents", "x"], 2, "Invalid value for '--max-parents'"),
         (["score", "{data}", "--drop", "z"], 2, "no column is called 'z'"),
-        (["score", "{data}", "--time-limit", "0"], 2, "--time-limit must be positive"),
+        (
+            ["score", "{data}", "--time-limit", "0"],
+            2,
+            "--time-limit must be a positive number of seconds",
+        ),
         (["score", "{data}", "-o", "no/such/folder/x.jkl"], 2, "is not a folder"),
         (["score", "{data}", "-o", "."], 2, "is a folder, not a file to write"),
         (
@@ -246,15 +242,10 @@ def test_ctrl_c_while_scoring_keeps_the_complete_sizes(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text(rows + "\n", encoding="utf-8")
     target = tmp_path / "out.jkl"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "twbn", "score", path, "--max-parents", "5", "-o", target],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ},
-    )  # fmt: skip
-    time.sleep(3)  # well inside the hundreds of seconds that the job would take
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 0, stderr
-    assert "stopped early (interrupted)" in stdout
+    # The first report comes well inside the hundreds of seconds that the job would take.
+    done = interrupted_command("score", path, "--max-parents", "5", "-o", target, after=10)
+    assert done.returncode == 0, done.stderr
+    assert "stopped early (interrupted)" in done.stdout
     assert read_jkl(target).n_variables == 90
 
 
@@ -348,3 +339,108 @@ def test_bad_questions_are_answered_clearly(
     assert done.returncode in {1, 2}
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+# Files that are not what they should be
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], *parts: str, code: int = 1) -> None:
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+    for part in parts:
+        assert part in done.stderr
+
+
+def test_a_table_of_blanks_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text('"\n"', encoding="utf-8")
+    assert_refused(twbn("info", path), "has no rows")
+
+
+@pytest.mark.parametrize("command", ["report", "query", "verify"])
+def test_a_file_that_is_too_deep_is_refused(tmp_path: Path, data: Path, command: str) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 100_000, encoding="utf-8")
+    arguments = {
+        "report": ("-o", tmp_path / "page.html"), "query": ("-q", "a"), "verify": ("--data", data)
+    }[command]  # fmt: skip
+    assert_refused(twbn(command, path, *arguments), "deep.json: not ")
+
+
+def test_running_out_of_memory_is_one_line(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import twbn as library
+    from twbn.cli import run
+
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(library, "read_table", full)
+    assert run(["info", str(data)]) == 1
+    assert capsys.readouterr().err.startswith("error: out of memory")
+
+
+def test_a_name_that_is_no_text_can_be_printed(tmp_path: Path) -> None:
+
+    folder = os.fsencode(tmp_path) + b"/\xff"
+    os.mkdir(folder)  # noqa: PTH102
+    target = os.fsdecode(folder + b"/net.json")
+    net = tmp_path / "net.bif"
+    net.write_text(
+        "network n { }\nvariable a { type discrete [ 2 ] { x, y }; }\n"
+        "probability ( a ) { table 0.5, 0.5; }\n",
+        encoding="utf-8",
+    )
+    done = twbn("convert", net, target)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "written to" in done.stdout
+
+
+@pytest.mark.parametrize("ending", [".bif", ".xmlbif", ".uai", ".net", ".bif.gz"])
+def test_learn_writes_no_result_into_the_file_of_a_network(data: Path, ending: str) -> None:
+    target = data.with_name(f"x{ending}")
+    done = twbn("learn", data, "-k", 1, "-o", target)
+    assert_refused(done, "is for networks with parameters", "twbn fit", code=2)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--discretize", "uniform"), ("--bins", "3"), ("--no-header",), ("--header",),
+        ("--delimiter", ";"), ("--drop", "a"), ("--weights", "a"), ("--missing", "?"),
+        ("--score", "bic"), ("--ess", "2"), ("--max-parents", "2"),
+    ],
+    ids=lambda option: option[0],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["learn", "bound"])
+def test_options_of_tables_do_not_go_with_scores(
+    tmp_path: Path, command: str, option: tuple[str, ...]
+) -> None:
+    path = tmp_path / "x.jkl"
+    path.write_text("2\n0 1\n-1 0\n1 2\n-2 0\n-1 1 0\n", encoding="utf-8")
+    name = "--header" if option[0] == "--no-header" else option[0]
+    done = twbn(command, path, "-k", 1, *option)
+    assert_refused(done, f"{name} would have no effect", code=2)
+
+
+def test_fit_of_a_bad_result_speaks_of_the_result(tmp_path: Path, data: Path) -> None:
+    result = tmp_path / "result.json"
+    assert twbn("learn", data, "-k", 1, "-o", result).returncode == 0
+    document = json.loads(result.read_text(encoding="utf-8"))
+    document["parents"] = {"a": ["b"], "b": ["a"], "c": []}
+    result.write_text(json.dumps(document), encoding="utf-8")
+    done = twbn("fit", result, "--data", data, "-o", tmp_path / "net.json")
+    assert_refused(done, "cycle")
+    assert "start" not in done.stderr
+
+
+def test_what_to_install_can_be_installed() -> None:
+    """Names of packages that the registry has, not of ours."""
+    source = Path(__file__).parents[1] / "src"
+    for path in source.rglob("*.py"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            assert "pip install 'twbn[" not in line, f"{path}: {line}"

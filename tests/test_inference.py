@@ -223,7 +223,9 @@ def test_bad_questions_are_named() -> None:
         engine.most_probable({"rain": "yes"})
     with pytest.raises(OptionError, match="must be distinct"):
         engine.query(["grass", "grass"])
-    with pytest.raises(OptionError, match="has 3 numbers, it has 2 states"):
+    with pytest.raises(
+        OptionError, match="must be 2 numbers, not negative and not all zero, got \\[1, 2, 3\\]"
+    ):
         engine.query(["grass"], likelihood={"rain": [1, 2, 3]})
     assert engine.log_evidence({"rain": "yes"}) == -math.inf
 

@@ -80,7 +80,7 @@ def test_a_file_without_empty_sets_warns(tmp_path: Path) -> None:
         (GOOD.replace("-1.25 1 1", "-1.25 2 1"), "line 4: expected 'score size parents…'"),
         (GOOD.replace("-1.25 1 1", "-1.25 2 1 1"), "a parent of 0 occurs twice in one set"),
         (GOOD.replace("-1.25", "fast"), "line 4: expected a score, found 'fast'"),
-        (GOOD.replace("-1.25", "nan"), "line 4: a score must be a number, found 'nan'"),
+        (GOOD.replace("-1.25", "nan"), "line 4: expected a score, found 'nan'"),
         (GOOD.replace("-1.25 1 1", "-1.5 0"), r"line 4: the parent set \[\] of 0 occurs twice"),
         ("2\n0 1\n-1 0\n0 1\n-1 0\n", "variable 0 has two blocks"),
     ],

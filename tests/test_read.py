@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from twbn import as_table, read_table
-from twbn.errors import DataError, FileFormatError, TwbnError
+from twbn import Network, as_table, read_table
+from twbn.errors import DataError, FileFormatError, OptionError, TwbnError, UnknownStateError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -204,3 +204,98 @@ def test_parquet_columns_of_other_types_are_texts(tmp_path: Path) -> None:
     columns = {"day": days, "price": [Decimal("1.5"), Decimal("2"), Decimal("1.5")]}
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     assert read_table(tmp_path / "t.parquet").states == (("2020-01-01", "2020-01-02"), (1.5, 2.0))
+
+
+# Texts that Python takes for numbers, and nobody else does
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["1_1", "11", "1_2", "12"],
+        ["1_000", "2_000", "3", "4"],
+        ["\u0661", "\u0662", "3", "4"],  # Arabic digits
+        ["01", "02", "1", "2"],
+        ["0x1", "0x2", "1e", "2e"],
+    ],
+)
+def test_labels_are_not_read_as_numbers(tmp_path: Path, labels: list[str]) -> None:
+    other = ["a", "b", "a", "b", "b"]
+    rows = {"w": labels * 5, "z": other * 4}
+    assert as_table(rows).states[0] == tuple(sorted(labels))
+    path = tmp_path / "x.csv"
+    lines = [f"{w},{z}" for w, z in zip(*rows.values(), strict=True)]
+    path.write_text("\n".join(["w,z", *lines]) + "\n", encoding="utf-8")
+    assert read_table(path).states[0] == tuple(sorted(labels))
+
+
+def test_sixteen_labels_with_underscores_are_sixteen_states() -> None:
+    labels = [f"{i}_{j}" for i in range(4) for j in range(4)]
+    assert as_table({"w": labels * 2, "z": [0, 1] * 16}).states[0] == tuple(sorted(labels))
+
+
+@pytest.mark.parametrize(
+    ("texts", "states"),
+    [
+        (["1", "2", "10"], (1, 2, 10)),
+        (["-1", "+2", " 3 "], (-1, 2, 3)),
+        (["0.5", ".25", "1."], (0.25, 0.5, 1.0)),
+        (["1e3", "2E-1", "0"], (0, 0.2, 1000.0)),
+    ],
+)
+def test_what_programs_write_as_numbers_is_read_as_such(
+    texts: list[str], states: tuple[float, ...]
+) -> None:
+    assert as_table({"w": texts * 4, "z": [0, 1, 1, 0] * 3}).states[0] == states
+
+
+def test_a_number_with_an_underscore_is_no_number_for_a_cut_column() -> None:
+    like = as_table({"x": list(range(20)), "z": [0, 1] * 10})
+    with pytest.raises(UnknownStateError, match="variable 'x' holds numbers, got '1_1'"):
+        as_table({"x": ["1_1"], "z": [0]}, like=like)
+
+
+# Odd tables
+
+
+def test_a_file_of_quoted_blanks_has_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text('"\n"', encoding="utf-8")
+    with pytest.raises(FileFormatError, match="has no rows"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("option", ["drop", "weights"])
+def test_one_of_two_columns_of_a_name_cannot_be_chosen(tmp_path: Path, option: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,risk,b,risk\n" + "0,1,0,1\n1,2,1,1\n0,2,1,2\n" * 3, encoding="utf-8")
+    with pytest.raises(OptionError, match="2 columns are called 'risk'"):
+        read_table(path, **{option: "risk"})  # type: ignore[arg-type]
+
+
+def test_one_column_with_blanks_in_its_name_is_not_split(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("body mass index\n" + "20.5\n31\n27\n" * 3, encoding="utf-8")
+    with pytest.raises(DataError, match=r"has 1 columns? to use \['body mass index'\]"):
+        read_table(path)
+
+
+def test_columns_of_blanks_are_still_split(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("a b c\n" + "0 1 0\n1 0 0\n1 1 1\n" * 3, encoding="utf-8")
+    assert read_table(path).names == ("a", "b", "c")
+
+
+def test_a_first_row_with_a_missing_cell_is_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("red,NA\nblue,small\ngreen,large\nred,small\n", encoding="utf-8")
+    assert read_table(path).n_rows == 4
+
+
+@pytest.mark.parametrize("where", ["name", "state"])
+def test_a_lone_surrogate_is_refused(where: str) -> None:
+    name, state = ("a\ud800", "x") if where == "name" else ("a", "x\ud800")
+    with pytest.raises(DataError, match="lone surrogate"):
+        as_table({name: [state, "y"] * 2, "b": [0, 1, 1, 0]})
+    with pytest.raises(DataError, match="lone surrogate"):
+        Network.from_tables({name: [state, "y"]}, {name: []}, {name: [0.5, 0.5]})

@@ -39,6 +39,13 @@ def random_arcs(rng: np.random.Generator, n: int) -> list[tuple[int, int]]:
     return sorted(arcs)
 
 
+def shown(value: Any) -> str:
+    """Return what a notebook shows of a value."""
+    html = value._repr_html_()
+    assert isinstance(html, str)
+    return html
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 12, 40])
 def test_boxes_do_not_overlap_and_arcs_go_down(n: int) -> None:
     rng = np.random.default_rng(n)
@@ -177,7 +184,7 @@ def test_empty_bags_and_graphs_are_shown() -> None:
     assert "∅" in page
     assert "(empty)" in page
     for value in (bags, twbn.Dag.empty(0), twbn.Dag.empty(1), twbn.TreeDecomposition((), ())):
-        assert repr(value).split("(")[0] in value._repr_html_()  # type: ignore[union-attr]
+        assert repr(value).split("(")[0] in shown(value)
 
 
 def test_one_variable_makes_a_page() -> None:
@@ -190,17 +197,17 @@ def test_notebooks_show_tables_graphs_results_and_networks() -> None:
     result = a_result()
     ktree = twbn.DandelionCode.sample(7, 2).decode()
     for value in (result, result.dag, result.decomposition, ktree, twbn.fit(result, TABLE)):
-        html: str = value._repr_html_()  # type: ignore[union-attr]
+        html = shown(value)
         ET.fromstring(html[html.index("<svg") : html.index("</svg>") + 6])
         assert repr(value).split("(")[0] in html
-    html = TABLE._repr_html_()  # type: ignore[attr-defined]
+    html = shown(TABLE)
     assert "60 rows, 6 variables, 0 cells missing" in html
     assert "&lt;f&gt;" in html
     assert "55 more rows" in html
 
 
 def test_what_is_too_large_for_a_notebook_is_described() -> None:
-    html = twbn.Dag.empty(151)._repr_html_()  # type: ignore[attr-defined]
+    html = shown(twbn.Dag.empty(151))
     assert "<svg" not in html
     assert "Dag(151 vertices" in html
 

@@ -35,8 +35,8 @@ def tampered(path: Path, **changes: Any) -> Path:
 def test_an_honest_file_is_verified_from_the_data_alone(tmp_path: Path) -> None:
     write_result(RESULT, tmp_path / "r.json", {"discretize": "median"})
     claimed = read_result(tmp_path / "r.json")
-    assert claimed.dag() == RESULT.dag
-    assert claimed.decomposition() == RESULT.decomposition
+    assert claimed.dag == RESULT.dag
+    assert claimed.decomposition == RESULT.decomposition
     assert claimed.data_options == {"discretize": "median"}
     fresh = LazyScores(TABLE, score=claimed.score_name, ess=claimed.ess or 1.0, max_parents=None)
     assert claimed.verify(fresh) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twbn import Table, as_table
+from twbn import LazyScores, Table, as_table, compute_scores
 from twbn.data import Bins, Categories
 from twbn.errors import DataError, MissingCellsError, OptionError
 
@@ -63,9 +63,15 @@ def test_pickling_keeps_a_table_read_only() -> None:
     assert not copy.codes.flags.writeable
 
 
-def test_a_variable_needs_two_states() -> None:
-    with pytest.raises(DataError, match="column 'a' has 1 state"):
-        Table(("a",), (Categories(("x",)),), np.zeros((3, 1), dtype=np.int32))
+def test_a_variable_needs_two_states_to_be_scored() -> None:
+    codes = np.zeros((3, 2), dtype=np.int32)
+    table = Table(("a", "b"), (Categories(("x",)), Categories(("y", "z"))), codes)
+    assert table.states == (("x",), ("y", "z"))
+    for score in (lambda: compute_scores(table), lambda: LazyScores(table)):
+        with pytest.raises(DataError, match="scoring needs two states or more, but column 'a' has"):
+            score()
+    with pytest.raises(DataError, match="column 'a' has no states"):
+        Table(("a",), (Categories(()),), codes[:, :1])
 
 
 @pytest.mark.parametrize("codes", [np.zeros((0, 3), int), np.zeros((3, 0), int)])

@@ -164,7 +164,34 @@ def test_bad_options_are_refused() -> None:
     graph = Graph.complete(3)
     with pytest.raises(OptionError, match="seed must be a whole number, 0 or more, got -1"):
         treewidth(graph, seed=-1)
-    with pytest.raises(OptionError, match="time_limit must be positive, got -1"):
+    with pytest.raises(
+        OptionError, match="time_limit must be a positive number of seconds, got -1"
+    ):
         treewidth(graph, time_limit=-1)
     with pytest.raises(OptionError, match="heuristic must be"):
         upper_bound(graph, heuristic="best")  # type: ignore[arg-type]
+
+
+def test_progress_tells_bounds_of_the_whole_graph() -> None:
+    # Two grids that share a vertex: the atoms have widths of their own.
+    def grid(side: int, first: int) -> list[tuple[int, int]]:
+        at = [[first + side * row + column for column in range(side)] for row in range(side)]
+        across = [(at[r][c], at[r][c + 1]) for r in range(side) for c in range(side - 1)]
+        down = [(at[r][c], at[r + 1][c]) for r in range(side - 1) for c in range(side)]
+        return across + down
+
+    rng = np.random.default_rng(4)
+    for edges in (
+        grid(5, 0) + grid(4, 24),
+        grid(4, 0) + [(int(a), int(b)) for a, b in rng.integers(15, 40, (70, 2))],
+        [(int(a), int(b)) for a, b in rng.integers(0, 30, (90, 2))],
+    ):
+        graph = Graph.from_edges(40, edges)
+        told: list[tuple[int, int]] = []
+        found = treewidth(graph, on_progress=lambda low, high, t=told: t.append((low, high)))  # type: ignore[misc]
+        width = found.upper
+        assert found.lower == width
+        assert all(low <= width <= high for low, high in told)
+        assert told[-1] == (width, width)
+        assert told == sorted(told, key=lambda bounds: (bounds[0], -bounds[1]))
+        assert len(set(told)) == len(told)

@@ -36,6 +36,7 @@ struct Worker {
   Prefix everything;
   Prefix single;
   std::vector<double> joint;
+  std::vector<double> best_single;
 };
 
 class ChildExplorer {
@@ -46,6 +47,12 @@ class ChildExplorer {
 
   void explore(std::int64_t budget, const Control& control, Clock::time_point deadline,
                FamilyList& found) {
+    score_smallest();
+    if (control.expired()) {
+      timed_out_ = true;
+      keep_best(found);
+      return;
+    }
     score_singles();
     const std::int64_t first_scored = n_scored_;
     const auto out_of_time = [&] { return control.expired() || Clock::now() >= deadline; };
@@ -58,8 +65,9 @@ class ChildExplorer {
       const Candidate candidate = queue_.top();
       queue_.pop();
       push(candidate.base, candidate.base_score, candidate.next + 1);
+      if (candidate.from_single) push_next_single();
       Members members = candidate.base;
-      const std::int32_t added = singles_[candidate.next].parent;
+      const std::int32_t added = single(candidate.next).parent;
       members.insert(std::upper_bound(members.begin(), members.end(), added), added);
       if (scores_.contains(members)) continue;
       const double score = worker_.scorer.score(child_, members);
@@ -81,22 +89,29 @@ class ChildExplorer {
     double estimate;
     Members base;
     double base_score;
-    std::size_t next;  // position in singles_ of the parent to add
+    std::size_t next;          // position in singles_ of the parent to add
+    bool from_single = false;  // the first candidate of the single parent that was waiting
     bool operator<(const Candidate& other) const {
       if (estimate != other.estimate) return estimate < other.estimate;
       return std::pair(other.base, other.next) < std::pair(base, next);
     }
   };
 
+  // The empty set, and the set of those that are required.
+  void score_smallest() {
+    empty_score_ = worker_.scorer.score(child_, Members());
+    ++n_scored_;
+    const Members& required = rules_.required[static_cast<std::size_t>(child_)];
+    if (required.empty()) return;
+    required_score_ = worker_.scorer.score(child_, required);
+    if (required.size() > 1) scores_.emplace(required, required_score_);
+  }
+
   void score_singles() {
     const int n = columns_.n_variables();
     const auto v = static_cast<std::size_t>(child_);
     const int arity = columns_.arity(child_);
     const Members& required = rules_.required[v];
-    const Members nothing;
-    const double empty = worker_.scorer.score(child_, nothing);
-    ++n_scored_;
-    scores_.emplace(nothing, empty);
     if (rules_.max_parents[v] == 0) return;
     worker_.counter.extend(worker_.everything, child_, n, true, worker_.single);
     worker_.counter.joint_terms(worker_.single, n, worker_.joint.data(), nullptr);
@@ -108,18 +123,23 @@ class ChildExplorer {
                            terms_.penalty(columns_.arity(a), arity);
       ++n_scored_;
       singles_.push_back({a, score});
-      scores_.emplace(Members{a}, score);
     }
-    std::sort(singles_.begin(), singles_.end(), [](const Single& left, const Single& right) {
-      return std::pair(-left.score, left.parent) < std::pair(-right.score, right.parent);
-    });
-    empty_score_ = empty;
-    if (!required.empty()) {
-      const double score = worker_.scorer.score(child_, required);
-      scores_.insert_or_assign(required, score);
-      push(required, score, 0);
-      return;
+    if (!required.empty()) push(required, required_score_, 0);
+  }
+
+  // The best parents are looked at far more often than the others: sorted as far as is needed.
+  const Single& single(std::size_t i) {
+    if (i >= n_sorted_) {
+      const std::size_t wanted = std::min(singles_.size(), std::max<std::size_t>(64, 2 * (i + 1)));
+      const auto place = [&](std::size_t k) { return singles_.begin() + static_cast<std::ptrdiff_t>(k); };
+      std::partial_sort(place(n_sorted_), place(wanted), singles_.end(),
+                        [](const Single& left, const Single& right) {
+                          return std::pair(-left.score, left.parent) <
+                                 std::pair(-right.score, right.parent);
+                        });
+      n_sorted_ = wanted;
     }
+    return singles_[i];
   }
 
   // All sets of the best few single parents: parents that are worth little alone may be worth much
@@ -131,9 +151,9 @@ class ChildExplorer {
     const auto max_size = static_cast<std::size_t>(rules_.max_parents[v]);
     std::size_t core = 0;
     while (core < singles_.size() && n_sets(core + 1, max_size) <= budget) ++core;
-    for (std::size_t i = 0; i < singles_.size(); ++i) {
-      push({singles_[i].parent}, singles_[i].score, i < core ? core : 0);
-    }
+    for (std::size_t i = 0; i < core; ++i) push({single(i).parent}, single(i).score, core);
+    waiting_ = core;
+    push_next_single();
     std::vector<std::size_t> chosen;
     for (std::size_t size = 2; size <= std::min(max_size, core); ++size) {
       chosen.resize(size);
@@ -144,7 +164,7 @@ class ChildExplorer {
           return;
         }
         Members members;
-        for (const std::size_t i : chosen) members.push_back(singles_[i].parent);
+        for (const std::size_t i : chosen) members.push_back(single(i).parent);
         std::sort(members.begin(), members.end());
         const double score = worker_.scorer.score(child_, members);
         ++n_scored_;
@@ -152,6 +172,13 @@ class ChildExplorer {
         scores_.emplace(std::move(members), score);
       } while (next_subset(chosen, core));
     }
+  }
+
+  // Estimates fall along the single parents, so one of them waits until the one before was taken.
+  void push_next_single() {
+    if (waiting_ >= singles_.size()) return;
+    const std::size_t i = waiting_++;
+    push({single(i).parent}, single(i).score, 0, true);
   }
 
   /// How many sets of two or more of `n`, up to a size; at least the limits that matter here.
@@ -193,16 +220,16 @@ class ChildExplorer {
     return sum + term(rest);
   }
 
-  void push(const Members& base, double base_score, std::size_t next) {
+  void push(const Members& base, double base_score, std::size_t next, bool from_single = false) {
     if (base.size() >= static_cast<std::size_t>(rules_.max_parents[static_cast<std::size_t>(child_)])) {
       return;
     }
     while (next < singles_.size() &&
-           std::binary_search(base.begin(), base.end(), singles_[next].parent)) {
+           std::binary_search(base.begin(), base.end(), single(next).parent)) {
       ++next;
     }
     if (next >= singles_.size()) return;
-    queue_.push({base_score + singles_[next].score - empty_score_, base, base_score, next});
+    queue_.push({base_score + single(next).score - empty_score_, base, base_score, next, from_single});
   }
 
   // The bounds of score_all_sets: no superset of `members` can beat what its subsets reach.
@@ -222,6 +249,18 @@ class ChildExplorer {
   // A set goes when a scored subset of it does as well: subsets first, by size.
   void keep_best(FamilyList& found) {
     const Members& required = rules_.required[static_cast<std::size_t>(child_)];
+    const double best_empty = required.empty() ? empty_score_ : -infinity;
+    if (required.empty()) found.add(empty_score_, {});
+    std::vector<double>& best_single = worker_.best_single;  // with the empty set, by parent
+    best_single.assign(static_cast<std::size_t>(columns_.n_variables()), -infinity);
+    if (required.size() == 1 && singles_.empty()) singles_.push_back({required[0], required_score_});
+    for (const Single& one : singles_) {
+      const bool complete = required.empty() || (required.size() == 1 && required[0] == one.parent);
+      if (!complete) continue;
+      const double score = required.empty() ? one.score : required_score_;
+      if (!rules_.prune || score > best_empty) found.add(score, {&one.parent, 1});
+      best_single[static_cast<std::size_t>(one.parent)] = std::max(best_empty, score);
+    }
     std::vector<const Members*> order;
     order.reserve(scores_.size());
     for (const auto& [members, score] : scores_) order.push_back(&members);
@@ -232,16 +271,14 @@ class ChildExplorer {
     Members smaller;
     for (const Members* members : order) {
       const double score = scores_.at(*members);
-      double limit = members->empty() ? -infinity : best.at({});
+      double limit = best_empty;
       for (std::size_t skip = 0; skip < members->size(); ++skip) {
+        limit = std::max(limit, best_single[static_cast<std::size_t>((*members)[skip])]);
+        if (members->size() == 2) continue;
         smaller.assign(members->begin(), members->end());
         smaller.erase(smaller.begin() + static_cast<std::ptrdiff_t>(skip));
         if (const auto subset = best.find(smaller); subset != best.end()) {
           limit = std::max(limit, subset->second);
-        }
-        if (const auto single = best.find({(*members)[skip]});
-            members->size() > 1 && single != best.end()) {
-          limit = std::max(limit, single->second);
         }
       }
       const bool complete =
@@ -257,8 +294,11 @@ class ChildExplorer {
   int child_;
   Worker& worker_;
   double empty_score_ = 0;
-  std::vector<Single> singles_;
-  std::unordered_map<Members, double, MembersHash> scores_;
+  double required_score_ = 0;
+  std::vector<Single> singles_;  // best first, up to n_sorted_
+  std::size_t n_sorted_ = 0;
+  std::size_t waiting_ = 0;  // the single parent whose candidates come next
+  std::unordered_map<Members, double, MembersHash> scores_;  // of sets of two or more
   std::priority_queue<Candidate> queue_;
   std::int64_t n_scored_ = 0;
   bool timed_out_ = false;
@@ -277,7 +317,7 @@ ScoredSets explore_best_first(const Columns& columns, const Terms& terms,
   std::atomic<int> n_left{static_cast<int>(std::count_if(
       rules.max_parents.begin(), rules.max_parents.end(), [](int most) { return most > 0; }))};
   const bool timed = control.deadline != Clock::time_point::max();
-  Control every_child;  // each child is visited, even when the time is over: its singles are cheap
+  Control every_child;  // each child is visited: when the time is over, for its smallest set alone
   for_each_unit(
       n, n_jobs, every_child, [&] { return std::make_unique<Worker>(columns, terms); },
       [&](std::int64_t unit, std::unique_ptr<Worker>& worker) {
@@ -288,8 +328,7 @@ ScoredSets explore_best_first(const Columns& columns, const Terms& terms,
           deadline = now + (std::max(control.deadline, now) - now) * n_jobs / left;
         }
         ChildExplorer explorer(columns, terms, rules, static_cast<int>(unit), *worker);
-        explorer.explore(control.stop ? 0 : budget, control, deadline,
-                         lists[static_cast<std::size_t>(unit)]);
+        explorer.explore(budget, control, deadline, lists[static_cast<std::size_t>(unit)]);
         n_scored += explorer.n_scored();
         if (explorer.timed_out()) timed_out = true;
         if (rules.max_parents[static_cast<std::size_t>(unit)] > 0) --n_left;
@@ -299,7 +338,7 @@ ScoredSets explore_best_first(const Columns& columns, const Terms& terms,
   ScoredSets result;
   result.timed_out = timed_out || control.expired();
   result.n_scored = n_scored;
-  result.complete_size = 1;
+  result.complete_size = result.timed_out ? 0 : 1;
   sort_families(lists, n_jobs, result);
   return result;
 }

@@ -13,7 +13,8 @@ namespace twbn {
 /// candidates are taken in the order of the estimate
 ///     score(P ∪ {a}) ≈ score(P) + score({a}) − score(∅).
 /// At most `budget` sets of two or more parents are scored per child. With a deadline, the
-/// children share the time left evenly, and what was found is kept.
+/// children share the time left evenly, and what was found is kept; a child that is reached too
+/// late has its empty set (or the one that is required) alone.
 ScoredSets explore_best_first(const Columns& columns, const Terms& terms,
                               const ParentSetRules& rules, std::int64_t budget, int n_jobs,
                               Control& control);

@@ -63,8 +63,20 @@ NewArray<T> to_numpy(std::vector<T>&& values) {
   return NewArray<T>(owned->data(), {owned->size()}, owner);
 }
 
+// Whether Ctrl-C has come: noted by `twbn.interrupts`, or raised here. Other failures of signal
+// handlers go on.
+bool interrupted_now() {
+  if (PyErr_CheckSignals() != 0) {
+    nb::python_error error;
+    if (!error.matches(PyExc_KeyboardInterrupt)) throw error;
+    return true;
+  }
+  return nb::cast<bool>(nb::module_::import_("twbn.interrupts").attr("pending")());
+}
+
 // Runs `kernel(control)` in a thread of its own while this one, which holds the GIL only to do so,
-// calls `report()` and listens for Ctrl-C. Returns the result and whether it was interrupted.
+// calls `report()` and listens for Ctrl-C. Returns the result and whether it was interrupted: also
+// when that was before it began, or after it was done.
 template <class Report, class Kernel>
 auto run_watched(twbn::Control& control, Report report, Kernel kernel) {
   using Result = decltype(kernel(control));
@@ -73,7 +85,8 @@ auto run_watched(twbn::Control& control, Report report, Kernel kernel) {
   std::mutex mutex;
   std::condition_variable finished;
   bool done = false;
-  bool interrupted = false;
+  bool interrupted = interrupted_now();
+  if (interrupted) control.stop = true;
 
   std::thread thread([&] {
     try {
@@ -96,7 +109,10 @@ auto run_watched(twbn::Control& control, Report report, Kernel kernel) {
       {
         nb::gil_scoped_acquire acquire;
         try {
-          if (PyErr_CheckSignals() != 0) throw nb::python_error();
+          if (interrupted_now()) {
+            interrupted = true;
+            control.stop = true;
+          }
           if (!control.stop) report();
         } catch (nb::python_error& error) {
           if (error.matches(PyExc_KeyboardInterrupt)) {
@@ -114,6 +130,7 @@ auto run_watched(twbn::Control& control, Report report, Kernel kernel) {
   }
   if (python_failure) throw std::move(*python_failure);
   if (failure) std::rethrow_exception(failure);
+  interrupted = interrupted_now() || interrupted;
   return std::pair<Result, bool>(std::move(*result), interrupted);
 }
 
@@ -342,7 +359,8 @@ NB_MODULE(_core, m) {
   m.def("ktree_dp_bytes", &twbn::ktree_dp_bytes, "n"_a, "k"_a);
   m.def(
       "optimize_ktree",
-      [](twbn::ScoreLookup& scores, int n, int k, const Steps& steps) {
+      [](twbn::ScoreLookup& scores, int n, int k, const Steps& steps,
+         std::optional<double> time_limit) {
         using Parents = std::vector<std::vector<std::int32_t>>;
         twbn::KTreeSteps tree{n,
                               k,
@@ -351,14 +369,15 @@ NB_MODULE(_core, m) {
                               std::get<2>(steps),
                               std::get<3>(steps)};
         twbn::Control control;
+        control.set_time_limit(time_limit);
         auto [found, interrupted] = run_watched(control, [] {}, [&](twbn::Control& shared) {
           twbn::KTreeOptimizer optimizer(scores, n, k);
           const double score = optimizer.best_score(tree, shared);
           return std::pair(score, std::isinf(score) ? Parents() : optimizer.best_parents());
         });
-        return std::tuple(found.first, std::move(found.second), interrupted);
+        return std::tuple(found.first, std::move(found.second), interrupted, control.expired());
       },
-      "scores"_a, "n"_a, "k"_a, "steps"_a);
+      "scores"_a, "n"_a, "k"_a, "steps"_a, "time_limit"_a.none());
   m.def(
       "sample_ktrees",
       [](twbn::ScoreLookup& scores, int n, int k, bool exact, std::uint64_t seed,
@@ -451,24 +470,26 @@ NB_MODULE(_core, m) {
           "__init__",
           [](twbn::RowMessages* self, Array1<std::int32_t> n_states, Array1<std::int32_t> parent,
              Array1<std::int64_t> variable_offsets, Array1<std::int32_t> variables,
-             Array1<double> tables, std::int32_t target) {
+             Array1<double> tables, Array1<std::int32_t> exponents, std::int32_t target) {
             new (self) twbn::RowMessages({view(n_states), view(parent), view(variable_offsets),
-                                          view(variables), view(tables)},
+                                          view(variables), view(tables), view(exponents)},
                                          target);
           },
-          "n_states"_a, "parent"_a, "variable_offsets"_a, "variables"_a, "tables"_a, "target"_a)
+          "n_states"_a, "parent"_a, "variable_offsets"_a, "variables"_a, "tables"_a, "exponents"_a,
+          "target"_a)
       .def(
           "collect",
-          [](twbn::RowMessages& self, Array2<std::int32_t> rows, std::size_t n_states) {
+          [](const twbn::RowMessages& self, Array2<std::int32_t> rows, std::size_t n_states) {
             const std::size_t n = rows.shape(0);
             const std::size_t width = rows.shape(1);
             std::vector<double> posteriors(n * n_states);
             std::vector<double> logs(n);
             {
               nb::gil_scoped_release release;
+              auto scratch = self.scratch();
               for (std::size_t i = 0; i < n; ++i) {
                 logs[i] = self.collect({rows.data() + i * width, width},
-                                       {posteriors.data() + i * n_states, n_states});
+                                       {posteriors.data() + i * n_states, n_states}, scratch);
               }
             }
             return nb::make_tuple(to_numpy(std::move(posteriors)), to_numpy(std::move(logs)));
@@ -479,32 +500,37 @@ NB_MODULE(_core, m) {
       "find_clusters",
       [](int n, Array1<std::int32_t> child, Array1<double> weight, Array1<std::int64_t> offsets,
          Array1<std::int32_t> parents, int n_steps, int tenure, double least,
-         std::size_t max_cuts, std::uint64_t seed) {
+         std::size_t max_cuts, std::uint64_t seed, std::optional<double> time_limit) {
         twbn::Random random(seed);
+        twbn::Control control;
+        control.set_time_limit(time_limit);
         std::vector<twbn::Cut> cuts;
         {
           nb::gil_scoped_release release;
           cuts = twbn::find_clusters({n, view(child), view(weight), view(offsets), view(parents)},
-                                     n_steps, tenure, least, max_cuts, random);
+                                     n_steps, tenure, least, max_cuts, random, control);
         }
         return cut_list(std::move(cuts));
       },
       "n"_a, "child"_a, "weight"_a, "offsets"_a, "parents"_a, "n_steps"_a, "tenure"_a, "least"_a,
-      "max_cuts"_a, "seed"_a);
+      "max_cuts"_a, "seed"_a, "time_limit"_a.none());
   m.def(
       "find_dense_sets",
       [](int n, Array2<double> edges, int k, int n_steps, double least, std::size_t max_cuts,
-         std::uint64_t seed) {
+         std::uint64_t seed, std::optional<double> time_limit) {
         twbn::Random random(seed);
+        twbn::Control control;
+        control.set_time_limit(time_limit);
         std::vector<twbn::Cut> cuts;
         {
           nb::gil_scoped_release release;
           cuts = twbn::find_dense_sets(n, {edges.data(), edges.size()}, k, n_steps, least, max_cuts,
-                                       random);
+                                       random, control);
         }
         return cut_list(std::move(cuts));
       },
-      "n"_a, "edges"_a, "k"_a, "n_steps"_a, "least"_a, "max_cuts"_a, "seed"_a);
+      "n"_a, "edges"_a, "k"_a, "n_steps"_a, "least"_a, "max_cuts"_a, "seed"_a,
+      "time_limit"_a.none());
   nb::class_<twbn::FamilyPricer>(m, "FamilyPricer")
       .def(nb::init<const twbn::ScoreIndex&>(), "index"_a, nb::keep_alive<1, 2>())
       .def(
@@ -512,20 +538,23 @@ NB_MODULE(_core, m) {
           [](const twbn::FamilyPricer& self, std::vector<std::vector<std::int32_t>> clusters,
              std::vector<double> cluster_weights, Array1<double> arc_charges,
              Array1<std::int32_t> pair_children, Array1<std::int32_t> pair_first,
-             Array1<std::int32_t> pair_second, Array1<double> pair_charges, int n_jobs) {
+             Array1<std::int32_t> pair_second, Array1<double> pair_charges, int n_jobs,
+             std::optional<double> time_limit) {
             std::vector<double> values;
             {
               nb::gil_scoped_release release;
               twbn::Control control;
+              control.set_time_limit(time_limit);
               values = self.values({std::move(clusters), std::move(cluster_weights),
                                     view(arc_charges), view(pair_children), view(pair_first),
                                     view(pair_second), view(pair_charges)},
                                    n_jobs, control);
+              if (control.expired()) values.clear();  // some families have no value yet
             }
             return to_numpy(std::move(values));
           },
           "clusters"_a, "cluster_weights"_a, "arc_charges"_a, "pair_children"_a, "pair_first"_a,
-          "pair_second"_a, "pair_charges"_a, "n_jobs"_a);
+          "pair_second"_a, "pair_charges"_a, "n_jobs"_a, "time_limit"_a.none());
 
   m.attr("max_subset_variables") = twbn::max_subset_variables;
   m.attr("max_dp_variables") = twbn::max_dp_variables;

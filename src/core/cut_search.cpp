@@ -112,7 +112,7 @@ class ClusterState {
 /// For every vertex the shortest cycle through it, where an arc is the shorter the more weight the
 /// families with it have: a cycle shorter than one is a cluster whose cut is broken.
 template <class Visit>
-void for_each_short_cycle(const FractionalNetwork& network, Visit visit) {
+void for_each_short_cycle(const FractionalNetwork& network, const Control& control, Visit visit) {
   const std::size_t n = at(network.n);
   std::vector<double> length(n * n, 1.0);  // [parent * n + child]
   for (std::size_t t = 0; t < network.child.size(); ++t) {
@@ -123,7 +123,7 @@ void for_each_short_cycle(const FractionalNetwork& network, Visit visit) {
   std::vector<double> distance(n);
   std::vector<std::int32_t> from(n);
   std::vector<char> done(n);
-  for (std::size_t root = 0; root < n; ++root) {
+  for (std::size_t root = 0; root < n && !control.expired(); ++root) {
     std::fill(distance.begin(), distance.end(), std::numeric_limits<double>::infinity());
     std::fill(done.begin(), done.end(), char{0});
     distance[root] = 0;
@@ -160,12 +160,12 @@ void for_each_short_cycle(const FractionalNetwork& network, Visit visit) {
 }  // namespace
 
 std::vector<Cut> find_clusters(const FractionalNetwork& network, int n_steps, int tenure, double least,
-                               std::size_t max_cuts, Random& random) {
+                               std::size_t max_cuts, Random& random, const Control& control) {
   ClusterState state(network);
   std::vector<int> free_at(at(network.n));
   std::set<std::vector<std::int32_t>> seen;
   std::vector<Cut> found;
-  for_each_short_cycle(network, [&](std::vector<std::int32_t>& cycle) {
+  for_each_short_cycle(network, control, [&](std::vector<std::int32_t>& cycle) {
     std::sort(cycle.begin(), cycle.end());
     state.clear();
     for (const std::int32_t v : cycle) state.flip(v);
@@ -174,7 +174,7 @@ std::vector<Cut> find_clusters(const FractionalNetwork& network, int n_steps, in
     }
   });
   // From single vertices, which finds small clusters, and from all but one, which finds large ones.
-  for (std::int32_t start = 0; start < 2 * network.n; ++start) {
+  for (std::int32_t start = 0; start < 2 * network.n && !control.expired(); ++start) {
     const std::int32_t seed = start % network.n;
     state.clear();
     for (std::int32_t v = 0; v < network.n; ++v) {
@@ -196,7 +196,8 @@ std::vector<Cut> find_clusters(const FractionalNetwork& network, int n_steps, in
 }
 
 std::vector<Cut> find_dense_sets(int n, std::span<const double> edges, int k, int n_steps,
-                                 double least, std::size_t max_cuts, Random& random) {
+                                 double least, std::size_t max_cuts, Random& random,
+                                 const Control& control) {
   std::vector<char> inside(at(n));
   std::vector<double> to_inside(at(n));
   std::vector<int> free_at(at(n));
@@ -213,7 +214,7 @@ std::vector<Cut> find_dense_sets(int n, std::span<const double> edges, int k, in
     inside[at(v)] = inside[at(v)] ? 0 : 1;
     size += inside[at(v)] ? 1 : -1;
   };
-  for (std::int32_t seed = 0; seed < n; ++seed) {
+  for (std::int32_t seed = 0; seed < n && !control.expired(); ++seed) {
     std::fill(inside.begin(), inside.end(), char{0});
     std::fill(to_inside.begin(), to_inside.end(), 0.0);
     weight = 0;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "control.h"
 #include "random.h"
 
 namespace twbn {
@@ -27,13 +28,14 @@ struct FractionalNetwork {
 /// Clusters K whose cut is broken: in a network some member of K has no parent in K, so the
 /// weights of the families of K's members without parents in K add up to at least one. Tabu search
 /// from every vertex, which leaves a flipped vertex alone for `tenure` steps; the best cut of each,
-/// the most violated first, at most `max_cuts`.
+/// the most violated first, at most `max_cuts`. Those found so far when `control` expires.
 std::vector<Cut> find_clusters(const FractionalNetwork& network, int n_steps, int tenure, double least,
-                               std::size_t max_cuts, Random& random);
+                               std::size_t max_cuts, Random& random, const Control& control);
 
 /// Sets U of at least k + 2 vertices with more than k|U| − k(k + 1)/2 edges inside, which no graph
 /// of treewidth k has. `edges` is a symmetric matrix of weights.
 std::vector<Cut> find_dense_sets(int n, std::span<const double> edges, int k, int n_steps,
-                                 double least, std::size_t max_cuts, Random& random);
+                                 double least, std::size_t max_cuts, Random& random,
+                                 const Control& control);
 
 }  // namespace twbn

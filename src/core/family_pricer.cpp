@@ -8,11 +8,18 @@ namespace twbn {
 namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+// Compiled twice where the compiler and the loader can choose between the two at run time.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+#define TWBN_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define TWBN_WIDE
+#endif
+
 /// Add `reward` to the sum of every family that has no parent in the cluster. `masks` holds, word
 /// by word, one entry for each family.
-__attribute__((target_clones("avx2", "default"))) void reward_disjoint(
-    const std::uint64_t* masks, std::size_t stride, std::size_t n_words,
-    const std::uint64_t* cluster, double reward, std::size_t n, double* sums) {
+TWBN_WIDE void reward_disjoint(const std::uint64_t* masks, std::size_t stride, std::size_t n_words,
+                               const std::uint64_t* cluster, double reward, std::size_t n,
+                               double* sums) {
   if (n_words == 1) {
     const std::uint64_t c = cluster[0];
     for (std::size_t t = 0; t < n; ++t) sums[t] += (masks[t] & c) == 0 ? reward : 0.0;

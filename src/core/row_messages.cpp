@@ -8,14 +8,60 @@ namespace twbn {
 
 namespace {
 std::size_t at(std::int32_t v) { return static_cast<std::size_t>(v); }
+
+/// Products of positive numbers below this have lost precision, or are about to.
+constexpr double least_product = 1e-290;
+
+double log_of(double value) { return std::log(value); }
+double log_of(const WideNumber& value) { return value.is_zero() ? -HUGE_VAL : value.log(); }
+bool is_zero(double value) { return value <= 0; }
+bool is_zero(const WideNumber& value) { return value.is_zero(); }
 }  // namespace
+
+template <>
+double RowMessages::sum_inside(const Bag& bag, Pass<double>& pass) const {
+  const double* table = tables_.data() + bag.table;
+  pass.inner_at = pass.at;
+  double sum = 0;
+  do {
+    double product = table[pass.inner_at[0]];
+    for (std::size_t c = 0; c < pass.from.size(); ++c) {
+      product *= pass.from[c][pass.inner_at[c + 1]];
+    }
+    if (product < least_product && !pass.underflow) [[unlikely]] {
+      bool positive = table[pass.inner_at[0]] > 0;
+      for (std::size_t c = 0; c < pass.from.size(); ++c) {
+        positive = positive && pass.from[c][pass.inner_at[c + 1]] > 0;
+      }
+      pass.underflow = positive;
+    }
+    sum += product;
+  } while (advance(pass.inner, pass.inner_at));
+  return sum;
+}
+
+template <>
+WideNumber RowMessages::sum_inside(const Bag& bag, Pass<WideNumber>& pass) const {
+  const double* table = tables_.data() + bag.table;
+  const std::int32_t* exponents = exponents_.empty() ? nullptr : exponents_.data() + bag.table;
+  pass.inner_at = pass.at;
+  WideNumber sum;
+  do {
+    const std::int64_t entry = pass.inner_at[0];
+    WideNumber product(table[entry], exponents ? exponents[entry] : 0);
+    for (std::size_t c = 0; c < pass.from.size(); ++c) {
+      product *= pass.from[c][pass.inner_at[c + 1]];
+    }
+    sum += product;
+  } while (advance(pass.inner, pass.inner_at));
+  return sum;
+}
 
 RowMessages::RowMessages(const BagTables& bags, std::int32_t target)
     : tables_(bags.tables.begin(), bags.tables.end()),
+      exponents_(bags.exponents.begin(), bags.exponents.end()),
       bags_(bags.parent.size()),
-      target_(target),
-      log_(bags.parent.size()),
-      touched_(bags.parent.size()) {
+      target_(target) {
   std::size_t table = 0;
   std::size_t message = 0;
   const auto members = [&](std::size_t b) {
@@ -62,90 +108,133 @@ RowMessages::RowMessages(const BagTables& bags, std::int32_t target)
       }
     }
   }
-  messages_.resize(message);
-  const std::vector<std::int32_t> nothing(bags.n_states.size(), -1);
-  for (std::size_t b = bags_.size(); b-- > 0;) send(b, nothing);
-  prior_ = messages_;
-  prior_log_ = log_;
-  std::fill(touched_.begin(), touched_.end(), 0);
+  n_entries_ = message;
+  bool underflow = !exponents_.empty();
+  if (!underflow) prior_ = prior_messages<double>(underflow);
+  always_wide_ = underflow;
 }
 
-double RowMessages::collect(std::span<const std::int32_t> row, std::span<double> posterior) {
+template <class Number>
+RowMessages::Messages<Number> RowMessages::prior_messages(bool& underflow) const {
+  auto pass = make_pass<Number>();
+  const std::vector<std::int32_t> nothing(highest_variable() + 1, -1);
+  for (std::size_t b = bags_.size(); b-- > 0;) send<Number>(b, nothing, nullptr, pass);
+  underflow = pass.underflow;
+  return std::move(pass.messages);
+}
+
+std::size_t RowMessages::highest_variable() const {
+  std::size_t highest = 0;
+  for (const Bag& bag : bags_) {
+    for (const Axis& axis : bag.axes) highest = std::max(highest, at(axis.variable));
+  }
+  return highest;
+}
+
+const RowMessages::Messages<WideNumber>& RowMessages::wide_prior() const {
+  std::call_once(wide_made_, [this] {
+    bool underflow = false;
+    wide_prior_ = prior_messages<WideNumber>(underflow);
+  });
+  return wide_prior_;
+}
+
+template <class Number>
+RowMessages::Pass<Number> RowMessages::make_pass() const {
+  Pass<Number> pass;
+  pass.messages.values.resize(n_entries_);
+  pass.messages.log.resize(bags_.size());
+  pass.touched.resize(bags_.size());
+  return pass;
+}
+
+RowMessages::Scratch RowMessages::scratch() const {
+  Scratch made;
+  if (!always_wide_) made.narrow = make_pass<double>();
+  return made;
+}
+
+double RowMessages::collect(std::span<const std::int32_t> row, std::span<double> posterior,
+                            Scratch& scratch) const {
+  if (!always_wide_) {
+    scratch.narrow.underflow = false;
+    const double log = run<double>(row, posterior, prior_, scratch.narrow);
+    if (!scratch.narrow.underflow) return log;
+  }
+  if (scratch.wide.touched.empty()) scratch.wide = make_pass<WideNumber>();
+  return run<WideNumber>(row, posterior, wide_prior(), scratch.wide);
+}
+
+template <class Number>
+double RowMessages::run(std::span<const std::int32_t> row, std::span<double> posterior,
+                        const Messages<Number>& prior, Pass<Number>& pass) const {
   for (std::size_t b = bags_.size(); b-- > 0;) {
     const Bag& bag = bags_[b];
     bool touched = false;
-    for (const std::int32_t child : bag.children) touched = touched || touched_[at(child)];
+    for (const std::int32_t child : bag.children) touched = touched || pass.touched[at(child)];
     for (const Axis& axis : bag.axes) {
       touched = touched || (axis.out < 0 && row[at(axis.variable)] >= 0);
     }
-    touched_[b] = touched;
+    pass.touched[b] = touched;
     if (touched) {
-      send(b, row);
+      send(b, row, &prior, pass);
     } else {
-      log_[b] = prior_log_[b];
+      pass.messages.log[b] = prior.log[b];
     }
   }
-  const double* message = (touched_[0] ? messages_ : prior_).data();
-  if (target_ < 0) return log_[0];
-  double sum = 0;
+  const Number* message = (pass.touched[0] ? pass.messages.values : prior.values).data();
+  if (target_ < 0) return pass.messages.log[0];
+  Number sum = 0;
   for (std::size_t i = 0; i < bags_[0].message_size; ++i) sum += message[i];
   for (std::size_t i = 0; i < posterior.size(); ++i) {
-    posterior[i] = sum > 0 ? message[i] / sum : 0;
+    Number share = message[i];
+    if (!is_zero(sum)) share /= sum;
+    posterior[i] = static_cast<double>(share);
   }
-  return log_[0] + std::log(sum);
+  return pass.messages.log[0] + log_of(sum);
 }
 
 // The message of a bag: what is kept changes in the outer loop, what is summed out in the inner.
-void RowMessages::send(std::size_t b, std::span<const std::int32_t> row) {
+template <class Number>
+void RowMessages::send(std::size_t b, std::span<const std::int32_t> row,
+                       const Messages<Number>* prior, Pass<Number>& pass) const {
   const Bag& bag = bags_[b];
   const std::size_t n_tables = bag.children.size() + 1;
-  at_.assign(n_tables + 1, 0);  // in the table, in the children's messages, in the message
-  outer_.clear();
-  inner_.clear();
+  pass.at.assign(n_tables + 1, 0);  // in the table, in the children's messages, in the message
+  pass.outer.clear();
+  pass.inner.clear();
   for (const Axis& axis : bag.axes) {
     const std::int32_t code = axis.variable == target_ ? -1 : row[at(axis.variable)];
     if (code >= 0) {
-      for (std::size_t t = 0; t < n_tables; ++t) at_[t] += code * axis.strides[t];
-      if (axis.out >= 0) at_[n_tables] += code * axis.out;
+      for (std::size_t t = 0; t < n_tables; ++t) pass.at[t] += code * axis.strides[t];
+      if (axis.out >= 0) pass.at[n_tables] += code * axis.out;
     } else if (axis.out >= 0) {
-      outer_.push_back({&axis, 0});
+      pass.outer.push_back({&axis, 0});
     } else {
-      inner_.push_back({&axis, 0});
+      pass.inner.push_back({&axis, 0});
     }
   }
-  from_.clear();
+  pass.from.clear();
   double log = 0;
   for (const std::int32_t child : bag.children) {
-    const auto& source = touched_[at(child)] ? messages_ : (prior_.empty() ? messages_ : prior_);
-    from_.push_back(source.data() + bags_[at(child)].message);
-    log += log_[at(child)];
+    const auto& source = pass.touched[at(child)] || !prior ? pass.messages.values : prior->values;
+    pass.from.push_back(source.data() + bags_[at(child)].message);
+    log += pass.messages.log[at(child)];
   }
-  double* message = messages_.data() + bag.message;
-  double largest = 0;
-  const std::vector<std::int64_t> first = at_;
+  Number* message = pass.messages.values.data() + bag.message;
+  Number largest = 0;
+  pass.first = pass.at;
   do {
-    const double sum = sum_inside(bag);
-    message[at_[n_tables]] = sum;
-    largest = std::max(largest, sum);
-  } while (advance(outer_, at_));
-  log_[b] = log + std::log(largest);
-  if (largest <= 0) return;
-  at_ = first;
+    const Number sum = sum_inside(bag, pass);
+    message[pass.at[n_tables]] = sum;
+    if (largest < sum) largest = sum;
+  } while (advance(pass.outer, pass.at));
+  pass.messages.log[b] = log + log_of(largest);
+  if (is_zero(largest)) return;
+  pass.at = pass.first;
   do {
-    message[at_[n_tables]] /= largest;
-  } while (advance(outer_, at_));
-}
-
-double RowMessages::sum_inside(const Bag& bag) {
-  const double* table = tables_.data() + bag.table;
-  inner_at_ = at_;
-  double sum = 0;
-  do {
-    double product = table[inner_at_[0]];
-    for (std::size_t c = 0; c < from_.size(); ++c) product *= from_[c][inner_at_[c + 1]];
-    sum += product;
-  } while (advance(inner_, inner_at_));
-  return sum;
+    message[pass.at[n_tables]] /= largest;
+  } while (advance(pass.outer, pass.at));
 }
 
 bool RowMessages::advance(std::vector<Odometer>& wheels, std::vector<std::int64_t>& at) {

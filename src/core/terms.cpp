@@ -1,5 +1,6 @@
 #include "terms.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <mutex>
@@ -7,6 +8,10 @@
 #include "log_gamma.h"
 
 namespace twbn {
+
+namespace {
+constexpr double least_alpha = 1e-307;  // less would be zero for tables of many cells
+}
 
 Terms::Terms(ScoreKind kind, double ess, double total_weight, bool integer_counts)
     : kind_(kind), ess_(ess), total_weight_(total_weight), integer_counts_(integer_counts) {
@@ -18,8 +23,8 @@ double Terms::joint_cell(double count, double n_cells) const {
   if (count <= 0) return 0.0;
   switch (kind_) {
     case ScoreKind::bdeu: {
-      const double alpha = ess_ / n_cells;
-      return log_gamma(count + alpha) - log_gamma(alpha);
+      const double alpha = std::max(ess_ / n_cells, least_alpha);
+      return log_rising(alpha, count);
     }
     case ScoreKind::k2:
       return log_gamma(count + 1.0);

@@ -12,7 +12,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in {"typer", "rich"}:
             raise
-        sys.exit(f"the command line needs {error.name}: pip install 'twbn[cli]'")
+        sys.exit(f"the command line needs {error.name}: pip install typer rich")
     except KeyboardInterrupt:
         sys.exit("error: interrupted")
     sys.exit(run(sys.argv[1:]))

@@ -113,8 +113,8 @@ def dandelion_decode(
 ) -> Steps: ...
 def ktree_dp_bytes(n: int, k: int) -> float: ...
 def optimize_ktree(
-    scores: ScoreLookup, n: int, k: int, steps: Steps
-) -> tuple[float, list[list[int]], bool]: ...
+    scores: ScoreLookup, n: int, k: int, steps: Steps, time_limit: float | None
+) -> tuple[float, list[list[int]], bool, bool]: ...
 def sample_ktrees(
     scores: ScoreLookup,
     n: int,
@@ -157,6 +157,7 @@ class RowMessages:
         variable_offsets: NDArray[np.int64],
         variables: NDArray[np.int32],
         tables: NDArray[np.float64],
+        exponents: NDArray[np.int32],
         target: int,
     ) -> None: ...
     def collect(
@@ -174,6 +175,7 @@ def find_clusters(
     least: float,
     max_cuts: int,
     seed: int,
+    time_limit: float | None,
 ) -> list[tuple[float, list[int]]]: ...
 def find_dense_sets(
     n: int,
@@ -183,6 +185,7 @@ def find_dense_sets(
     least: float,
     max_cuts: int,
     seed: int,
+    time_limit: float | None,
 ) -> list[tuple[float, list[int]]]: ...
 
 class FamilyPricer:
@@ -197,6 +200,7 @@ class FamilyPricer:
         pair_second: NDArray[np.int32],
         pair_charges: NDArray[np.float64],
         n_jobs: int,
+        time_limit: float | None,
     ) -> NDArray[np.float64]: ...
 
 max_subset_variables: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from collections.abc import Sequence
@@ -56,6 +57,8 @@ def root(
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code: 0 done, 1 not possible, 2 wrong usage."""
     warnings.showwarning = lambda message, *_, **__: err.print(f"note: {escape(str(message))}")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name may be no text
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = int(app(list(arguments), standalone_mode=False) or 0)
     except (typer.Exit, SystemExit) as stop:
@@ -69,6 +72,8 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader of our output has gone, which is its right
         sys.stdout = None
         return 0
+    except MemoryError:
+        return complain("out of memory; a smaller table, treewidth or --max-parents needs less", 1)
     except OSError as error:
         named = error.filename and error.strerror
         return complain(f"{error.filename}: {error.strerror}" if named else str(error), 1)

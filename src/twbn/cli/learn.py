@@ -38,10 +38,13 @@ from twbn.cli.shared import (
     read_data,
 )
 from twbn.errors import OptionError
+from twbn.interrupts import deferred
+from twbn.network.files import FORMATS
 from twbn.report import write_report
 from twbn.report.page import require_packages
 from twbn.scores.kinds import SCORES
-from twbn.search import METHODS, polish, read_result, result_document, write_result
+from twbn.scores.rules import within_treewidth
+from twbn.search import METHODS, read_result, result_document, write_result
 from twbn.search.ktree_dp import refuse_too_wide
 from twbn.search.options import check_budget
 from twbn.search.solver import SOLVERS
@@ -52,6 +55,11 @@ if TYPE_CHECKING:
     from twbn.search.options import Progress
 
 __all__ = ["bound", "learn", "verify"]
+
+#: Share of the time limit that scoring may take before a bound is computed.
+SCORING_SHARE = 0.8
+#: How tables are read when no option says otherwise.
+UNSET = data_options(None, None, "median", 4, None, None, None)
 
 Source = Annotated[Path, typer.Argument(help="Table, or scores (.jkl).", metavar="DATA|SCORES.jkl")]
 
@@ -114,7 +122,7 @@ def learn(
 ) -> None:
     """Learn a network of bounded treewidth; -o writes it with its proof (JSON)."""
     begun = time.perf_counter()
-    check_target(out_file)
+    _check_result_file(out_file, source)
     check_target(checkpoint)
     check_target(report)
     if report is not None:
@@ -128,31 +136,60 @@ def learn(
     check_budget(treewidth, time_limit, iterations, seed, jobs)
     if time_limit is not None:  # reading is part of the job
         time_limit = max(time_limit - (time.perf_counter() - begun), 0.1 * time_limit)
-    with _status(quiet=as_json) as show:
-        result = twbn.learn(
-            data, treewidth=treewidth, method=method, score=kind, ess=ess,
-            max_parents=max_parents, required=_arcs(required), forbidden=_arcs(forbidden),
-            roots=root or (), leaves=leaf or (), time_limit=time_limit, max_iterations=iterations,
-            seed=seed, n_jobs=jobs, solver=solver, cuts=cuts, start=first, checkpoint=checkpoint,
-            data_options=options, on_progress=show,
-        )  # fmt: skip
-    if with_polish:
-        scores: twbn.LocalScores = (
-            data
-            if isinstance(data, twbn.ScoreTable)
-            else twbn.LazyScores(data, score=kind, ess=ess, max_parents=max_parents)
-        )
-        result = polish(result, scores)
-    if out_file is not None:
-        write_result(result, out_file, options)
-    if report is not None:
-        if isinstance(data, twbn.ScoreTable):
-            write_report(result, report, scores=data)
-        else:
-            write_report(result, report, data=data)
-    if as_json:
-        print_json(result_document(result, options))
+    with deferred():  # what was found is written and shown, whenever Ctrl-C comes
+        with _status(quiet=as_json) as show:
+            result = twbn.learn(
+                data, treewidth=treewidth, method=method, score=kind, ess=ess,
+                max_parents=max_parents, required=_arcs(required), forbidden=_arcs(forbidden),
+                roots=root or (), leaves=leaf or (), time_limit=time_limit,
+                max_iterations=iterations, seed=seed, n_jobs=jobs, solver=solver, cuts=cuts,
+                polish=with_polish, start=first, checkpoint=checkpoint, data_options=options,
+                on_progress=show,
+            )  # fmt: skip
+        failure = _write_files(result, out_file, report, options, data)
+        if as_json or failure is not None:
+            print_json(result_document(result, options))
+        if failure is not None:
+            raise failure
+        if not as_json:
+            _show(result, [path for path in (out_file, report) if path is not None])
+
+
+def _check_result_file(path: Path | None, source: Path) -> None:
+    """Refuse a file whose name says that it holds a network with parameters."""
+    check_target(path)
+    if path is None:
         return
+    ending = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if ending.lower() in FORMATS and ending.lower() != ".json":
+        msg = (
+            f"{path}: {ending} is for networks with parameters, learn writes a result (.json); "
+            f"then twbn fit RESULT.json --data {source} -o {path} gives it parameters"
+        )
+        raise OptionError(msg)
+
+
+def _write_files(
+    result: twbn.SearchResult,
+    out_file: Path | None,
+    page: Path | None,
+    options: dict[str, Any],
+    data: twbn.ScoreTable | twbn.Table,
+) -> OSError | None:
+    """Write what was asked for; return what went wrong, so that the result is shown at least."""
+    try:
+        if out_file is not None:
+            write_result(result, out_file, options)
+        if page is not None and isinstance(data, twbn.ScoreTable):
+            write_report(result, page, scores=data)
+        elif page is not None:
+            write_report(result, page, data=data)
+    except OSError as error:
+        return error
+    return None
+
+
+def _show(result: twbn.SearchResult, written: list[Path]) -> None:
     for note in result.notes:
         out.print(f"note: {escape(note)}")
     out.print(f"score {result.score:.4f} ({_standing(result)})")
@@ -165,9 +202,8 @@ def learn(
         f"{result.method}: {result.n_iterations:,} iterations in {result.seconds:.1f} s, "
         f"seed {result.seed}"
     )
-    for path in (out_file, report):
-        if path is not None:
-            out.print(f"written to {escape(str(path))}")
+    for path in written:
+        out.print(f"written to {escape(str(path))}")
 
 
 def _arcs(texts: list[str] | None) -> list[tuple[str, str]]:
@@ -201,16 +237,26 @@ def bound(
     missing: Missing = None,
 ) -> None:
     """Compute a score that no network of bounded treewidth exceeds."""
+    begun = time.perf_counter()
     options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
+    time_limit = check_budget(treewidth, time_limit, None, seed, jobs)
     data = _read_source(source, options, kind, ess, max_parents)
-    with _status(quiet=as_json) as report:
+
+    def left(share: float = 1.0) -> float | None:
+        """Return the seconds that are left, of which reading and scoring are a part."""
+        if time_limit is None:
+            return None
+        return max(share * (time_limit - (time.perf_counter() - begun)), 0.01)
+
+    with _status(quiet=as_json) as report, deferred():
         scores = data
         if isinstance(scores, twbn.Table):
             scores = twbn.compute_scores(
-                scores, score=kind, ess=ess, max_parents=max_parents, n_jobs=jobs
-            )
+                scores, score=kind, ess=ess, n_jobs=jobs, time_limit=left(SCORING_SHARE),
+                max_parents=within_treewidth(max_parents, treewidth),
+            )  # fmt: skip
         found = twbn.upper_bound(
-            scores, treewidth=treewidth, time_limit=time_limit, seed=seed, n_jobs=jobs,
+            scores, treewidth=treewidth, time_limit=left(), seed=seed, n_jobs=jobs,
             on_bound=None if report is None else lambda s, b: report(s, 0, b),
         )  # fmt: skip
     if as_json:
@@ -240,10 +286,18 @@ def _read_source(
     """Read scores or a table, by the ending of the name."""
     if source.suffix != ".jkl":
         return read_data(source, options)
-    tabular = (options["drop"], options["weights"], options["missing"])
-    if kind != "bdeu" or ess != 1.0 or max_parents != 3 or any(tabular):
-        msg = f"{source} has its scores already: --score, --ess, --max-parents and the options "
-        msg += "for reading tables do not apply"
+    given = [
+        name
+        for name, value, default in (
+            ("--score", kind, "bdeu"),
+            ("--ess", ess, 1.0),
+            ("--max-parents", max_parents, 3),
+            *((f"--{name}", options[name], value) for name, value in UNSET.items()),
+        )
+        if value != default
+    ]
+    if given:
+        msg = f"{source} has its scores already: {', '.join(given)} would have no effect"
         raise OptionError(msg)
     return twbn.read_jkl(source)
 

@@ -13,12 +13,13 @@ import typer
 import twbn
 from twbn.cli.options import AsJson, Data, Missing, Seed
 from twbn.cli.shared import check_target, escape, out, print_json, read_data
-from twbn.data.convert import GAPS
+from twbn.data.coding_document import coding_of
+from twbn.data.columns import GAPS
 from twbn.data.read import ReadOptions, read_columns
 from twbn.errors import OptionError
+from twbn.files import writing
 from twbn.inference import map_query
-from twbn.search import read_result
-from twbn.search.options import network_of
+from twbn.search import ResultFile, read_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,12 +57,11 @@ def fit(
     """Give a learned structure its parameters; -o writes the network."""
     check_target(out_file)
     claimed = read_result(result)
-    table = read_data(data, dict(claimed.data_options))
+    table = read_data(data, dict(claimed.data_options), coding_like(claimed))
     if claimed.names != table.names:
         msg = f"{result} has other variables than {data}, or in another order"
         raise OptionError(msg)
-    dag, proof = network_of(claimed)
-    network = twbn.fit(dag, table, ess=ess, decomposition=proof)
+    network = twbn.fit(claimed, table, ess=ess)
     twbn.write_network(network, out_file)
     out.print(f"{network.n_parameters:,} parameters; written to {escape(str(out_file))}")
 
@@ -159,7 +159,7 @@ def impute(
             for row in gaps:
                 texts[row] = network.states[v][filled.codes[row, v]]
         cells.append(texts)
-    with out_file.open("w", newline="", encoding="utf-8") as file:
+    with writing(out_file) as file:
         _write(file, [column.name for column in columns], zip(*cells, strict=True))
     out.print(f"{n_gaps:,} cell{'s' * (n_gaps != 1)} filled; written to {escape(str(out_file))}")
 
@@ -177,13 +177,15 @@ def predict(
     check_target(out_file)
     network = twbn.read_network(net)
     states = network.states[network.index(target)]
-    values = twbn.Inference(network).predict_proba(coded_rows(data, network, missing), target)
+    values = twbn.Inference(network).predict_proba(
+        coded_rows(data, network, missing, target), target
+    )
     rows = [[states[int(row.argmax())], *row.tolist()] for row in values]
     names = [target, *(f"P({target}={state})" for state in states)]
     if out_file is None:
         _write(sys.stdout, names, rows)
         return
-    with out_file.open("w", newline="", encoding="utf-8") as file:
+    with writing(out_file) as file:
         _write(file, names, rows)
     out.print(f"{len(rows):,} rows; written to {escape(str(out_file))}")
 
@@ -202,7 +204,7 @@ def sample(
     if out_file is None:
         _write(sys.stdout, table.names, _cells(table))
         return
-    with out_file.open("w", newline="", encoding="utf-8") as file:
+    with writing(out_file) as file:
         _write(file, table.names, _cells(table))
     out.print(f"{rows:,} rows; written to {escape(str(out_file))}")
 
@@ -217,7 +219,7 @@ def convert(
     """Read a network in one format and write it in another."""
     check_target(target)
     if dialect is not None and ".uai" not in source.suffixes:
-        msg = f"--dialect is for UAI files, {source} is none"
+        msg = f"--dialect is for UAI files, {source} is not one"
         raise OptionError(msg)
     network = twbn.read_network(source, **({} if dialect is None else {"dialect": dialect}))
     twbn.write_network(network, target)
@@ -239,11 +241,25 @@ def _known(evidence: list[str] | None) -> dict[str, str]:
     return known
 
 
-def coded_rows(path: Path, network: twbn.Network, missing: list[str] | None) -> twbn.Table:
-    """Read rows as the network codes them."""
-    row = np.zeros((1, network.n_variables), dtype=np.int32)
-    like = twbn.Table(network.names, network.codings, row)
-    return twbn.read_table(path, like=like, absent_ok=True, missing=(*GAPS, *(missing or [])))
+def coded_rows(
+    path: Path, network: twbn.Network, missing: list[str] | None, target: str | None = None
+) -> twbn.Table:
+    """Read rows as the network codes them; the target need not be there."""
+    return twbn.read_table(
+        path,
+        like=twbn.Table.blank(network.names, network.codings),
+        absent_ok=True,
+        target=target,
+        missing=(*GAPS, *(missing or [])),
+    )
+
+
+def coding_like(result: ResultFile) -> twbn.Table | None:
+    """Return a table that is coded as the data of a result were, if the file says how."""
+    if result.coding is None:
+        return None
+    pairs = zip(result.coding, result.names, strict=True)
+    return twbn.Table.blank(result.names, [coding_of(coding, name) for coding, name in pairs])
 
 
 def _cells(table: twbn.Table) -> Iterable[list[Any]]:

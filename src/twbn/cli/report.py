@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import twbn
+from twbn.cli.networks import coding_like
 from twbn.cli.shared import check_target, escape, out, read_data
 from twbn.errors import OptionError
 from twbn.report import write_report
@@ -39,7 +40,7 @@ def report(
         if not isinstance(found, ResultFile):
             msg = f"--data gives a result its parameters; {source} is a network and has its own"
             raise OptionError(msg)
-        table = read_data(data, dict(found.data_options))
+        table = read_data(data, dict(found.data_options), coding_like(found))
     write_report(found, page, data=table, title=title or source.stem)
     out.print(f"written to {escape(str(page))}")
     if isinstance(found, ResultFile) and table is None:
@@ -51,7 +52,7 @@ def _read(path: Path) -> ResultFile | twbn.Network:
     if path.suffix == ".json" and path.is_file():
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):  # whoever reads it next says what is wrong
             document = None
         if isinstance(document, dict) and document.get("format") == "twbn-result":
             return read_result(path)

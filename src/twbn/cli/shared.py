@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import twbn
-from twbn.data.convert import GAPS
+from twbn.data.columns import GAPS
 from twbn.data.discretize import Discretize
 from twbn.errors import OptionError, TwbnError
 
@@ -80,8 +80,8 @@ def data_options(
     }
 
 
-def read_data(path: Path, options: dict[str, Any]) -> twbn.Table:
-    """Read a table; errors speak of options of the command line."""
+def read_data(path: Path, options: dict[str, Any], like: twbn.Table | None = None) -> twbn.Table:
+    """Read a table, coded like another if one is given; errors speak of command-line options."""
     try:
         return twbn.read_table(
             path,
@@ -91,6 +91,7 @@ def read_data(path: Path, options: dict[str, Any]) -> twbn.Table:
             drop=options.get("drop", ()),
             weights=options.get("weights"),
             missing=(*GAPS, *options.get("missing", ())),
+            like=like,
         )
     except TwbnError as error:
         raise type(error)(as_options(str(error))) from None

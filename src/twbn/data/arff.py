@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["read_arff"]
 
 # A value is quoted with either quote, with backslash escapes, or runs to the next comma.
-_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_CELL = re.compile(rf"\s*({_QUOTED}|[^,'\"]*)\s*(,|$)")
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.*)", re.IGNORECASE | re.DOTALL)
-_COMMENT = re.compile(rf"^((?:{_QUOTED}|[^%'\"])*)%.*$")
+_QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
+# Nothing here goes back over what it has matched (`*+`, `?>`), so that reading takes linear time.
+_CELL = re.compile(rf"\s*+(?:((?>{_QUOTED}))\s*+|([^,'\"]*+))(,|$)")
+_ATTRIBUTE = re.compile(rf"@attribute\s++((?>{_QUOTED}|\S++))\s++(.*+)", re.IGNORECASE | re.DOTALL)
+_COMMENT = re.compile(rf"^((?>{_QUOTED}|[^%'\"])*+)%.*+$")
 _NUMERIC_TYPES = ("numeric", "real", "integer")
 
 
@@ -92,8 +93,8 @@ def _cells(path: Path, line: int, text: str) -> list[str]:
         if match is None:
             msg = f"{path}, line {line}: cannot read {text[position:]!r}; is a quote not closed?"
             raise FileFormatError(msg)
-        cells.append(_unquoted(match[1]))
-        if not match[2]:
+        cells.append(_unquoted(match[1] or match[2]))
+        if not match[3]:
             return cells
         position = match.end()
 

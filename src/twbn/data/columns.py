@@ -10,19 +10,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.data.discretize import Bins, Categories, Coding, Discretize, State
+from twbn.data.names import check_misnamed
 from twbn.data.table import Table, checked_weights, unknown_name
 from twbn.errors import DataError, OptionError
+from twbn.numerals import as_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CodingOptions", "RawColumn", "build_table", "plain_cell"]
+__all__ = ["GAPS", "CodingOptions", "RawColumn", "build_table", "is_missing", "plain_cell"]
 
+#: The texts that stand for a missing cell, unless told otherwise.
+GAPS = ("", "NA", "NaN", "nan", "null")
 
 # Longer numbers are floats, and refused if they overflow.
-_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*", re.ASCII)
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+# Numbers are written without zeros in front; codes and labels (01234) may have them.
+_PADDED = re.compile(r"[+-]?0[0-9]")
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,7 @@ class CodingOptions:
     weights: str | ArrayLike | None = None
     like: Table | None = None
     absent_ok: bool = False  # a column of `like` that is not there is all missing
+    target: str | None = None  # the one that is expected not to be there
 
 
 def build_table(columns: Sequence[RawColumn], options: CodingOptions, *, source: str) -> Table:
@@ -102,6 +109,9 @@ def build_table(columns: Sequence[RawColumn], options: CodingOptions, *, source:
     for name in (*options.drop, *([options.weights] if isinstance(options.weights, str) else [])):
         if name not in names:
             raise OptionError(unknown_name(name, names))
+        if names.count(name) > 1:
+            msg = f"{names.count(name)} columns are called {name!r}; rename them, then choose one"
+            raise OptionError(msg)
     kept = [c for c in columns if c.name not in options.drop and c.name != _weight_name(options)]
     weights = _weights(columns, options)
     if options.like is not None:
@@ -130,6 +140,8 @@ def _code_like(
     by_name = {column.name: column for column in columns}
     if not by_name.keys() & set(like.names):
         raise DataError(unknown_name(like.names[0], list(by_name)))
+    if options.absent_ok:
+        check_misnamed(list(by_name), like.names, options.target)
     n_rows = len(columns[0].positions)
     codes = []
     for name, coding in zip(like.names, like.codings, strict=True):
@@ -231,6 +243,18 @@ def plain_cell(value: object) -> Any:
     return str(value)
 
 
+def is_missing(value: object) -> bool:
+    """Say whether a value stands for nothing: None, NaN, the gaps of pandas, the texts in `GAPS`.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), "", "NA", 0, "no")]
+    [True, True, True, True, False, False]
+    """
+    plain = plain_cell(value)
+    return _is_gap(plain.strip() if isinstance(plain, str) else plain, GAPS)
+
+
 def _is_gap(value: State | None, missing: Collection[str]) -> bool:
     if value is None:
         return True
@@ -240,10 +264,7 @@ def _is_gap(value: State | None, missing: Collection[str]) -> bool:
 
 
 def _number(text: str) -> int | float | None:
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    try:
-        number = float(text)
-    except ValueError:
+    text = text.strip()
+    if _PADDED.match(text):
         return None
-    return None if math.isnan(number) else number
+    return int(text) if _WHOLE.fullmatch(text) else as_number(text)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.columns import CodingOptions, RawColumn, build_table, plain_cell
+from twbn.data.columns import GAPS, CodingOptions, RawColumn, build_table, plain_cell
 from twbn.data.discretize import Discretize
+from twbn.data.names import check_misnamed
 from twbn.data.read import ReadOptions, read_columns
 from twbn.data.table import Table
 from twbn.errors import DataError, OptionError
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = ["as_table", "read_table"]
-
-# The texts that stand for a gap in text files, unless told otherwise.
-GAPS = ("", "NA", "NaN", "nan", "null")
 
 
 def as_table(
@@ -36,6 +34,7 @@ def as_table(
     missing: Sequence[str] = GAPS,
     like: Table | None = None,
     absent_ok: bool = False,
+    target: str | None = None,
 ) -> Table:
     """Return `source` as a coded table.
 
@@ -58,7 +57,11 @@ def as_table(
     like
         A table whose coding is to be used again; a state it does not know is an error.
     absent_ok
-        With `like`: a column that is not there has its cells missing, instead of an error.
+        With `like`: a column that is not there has its cells missing, instead of an error. If
+        another column has almost its name, that is an error all the same; if there are columns
+        that `like` does not have, a warning.
+    target
+        With `absent_ok`: the column that is to be predicted, and need not be there.
 
     Notes
     -----
@@ -73,9 +76,9 @@ def as_table(
     if isinstance(source, str | os.PathLike):
         return read_table(
             source, names=names, discretize=discretize, drop=drop, weights=weights,
-            missing=missing, like=like, absent_ok=absent_ok,
+            missing=missing, like=like, absent_ok=absent_ok, target=target,
         )  # fmt: skip
-    options = _options(discretize, drop, weights, like, absent_ok=absent_ok)
+    options = _options(discretize, drop, weights, like, absent_ok=absent_ok, target=target)
     if isinstance(source, Table):
         return _recoded(source, options)
     columns = _columns_of(source, names, missing)
@@ -94,6 +97,7 @@ def read_table(
     missing: Sequence[str] = GAPS,
     like: Table | None = None,
     absent_ok: bool = False,
+    target: str | None = None,
 ) -> Table:
     """Return the table of a file; the format follows from the ending of its name.
 
@@ -105,7 +109,7 @@ def read_table(
     columns = read_columns(Path(path), reading)
     if names is not None:
         columns = _renamed(columns, names)
-    options = _options(discretize, drop, weights, like, absent_ok=absent_ok)
+    options = _options(discretize, drop, weights, like, absent_ok=absent_ok, target=target)
     return build_table(columns, options, source=str(path))
 
 
@@ -116,11 +120,12 @@ def _options(
     like: Table | None,
     *,
     absent_ok: bool,
+    target: str | None,
 ) -> CodingOptions:
     if isinstance(drop, str):
         drop = (drop,)
     rule = discretize if isinstance(discretize, Discretize) else Discretize(discretize)  # type: ignore[arg-type]
-    return CodingOptions(rule, tuple(drop), weights, like, absent_ok)
+    return CodingOptions(rule, tuple(drop), weights, like, absent_ok, target)
 
 
 def _recoded(table: Table, options: CodingOptions) -> Table:
@@ -136,6 +141,8 @@ def _recoded(table: Table, options: CodingOptions) -> Table:
     like = options.like
     if like is None:
         return table if kept.names == table.names and options.weights is None else kept
+    if options.absent_ok:
+        check_misnamed(kept.names, like.names, options.target)
     columns = []
     for name, coding in zip(like.names, like.codings, strict=True):
         if options.absent_ok and name not in kept.names:

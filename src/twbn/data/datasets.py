@@ -228,7 +228,7 @@ def _wdbc() -> dict[str, NDArray[np.float64]]:
     try:
         from sklearn.datasets import load_breast_cancer
     except ModuleNotFoundError:
-        msg = "wdbc comes with scikit-learn: pip install 'twbn[sklearn]'"
+        msg = "wdbc comes with scikit-learn: pip install scikit-learn"
         raise MissingDependencyError(msg) from None
     data = load_breast_cancer()
     columns = {"malignant": 1.0 - data.target}

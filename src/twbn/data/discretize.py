@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from twbn.errors import DataError, OptionError, UnknownStateError
+from twbn.numerals import as_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,12 +108,12 @@ class Bins:
                 if value in labels:
                     codes[i] = labels[value]
             return codes
-        try:
-            numbers = np.array([np.nan if v is None else float(v) for v in values], dtype=float)
-        except ValueError:
-            bad = next(v for v in values if v is not None and not _is_number(v))
-            msg = f"variable {column!r} holds numbers, got {bad!r}"
-            raise UnknownStateError(msg) from None
+        plain = [as_number(v) if isinstance(v, str) else v for v in values]
+        for value, number in zip(values, plain, strict=True):
+            if number is None and value is not None:
+                msg = f"variable {column!r} holds numbers, got {value!r}"
+                raise UnknownStateError(msg)
+        numbers = np.array([np.nan if v is None else float(v) for v in plain], dtype=float)
         if np.any(np.isinf(numbers)):
             msg = f"variable {column!r} has a value that is not finite"
             raise DataError(msg)
@@ -190,14 +191,6 @@ def median_cut(numbers: NDArray[np.float64], *, at_least: bool = False) -> float
     if upper.all() or not upper.any():
         return (float(numbers.min()) + float(numbers.max())) / 2
     return median
-
-
-def _is_number(value: State) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
 
 
 def _shortened(states: Sequence[State], limit: int = 12) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,9 @@ import numpy as np
 
 from twbn.data.arff import read_arff
 from twbn.data.columns import RawColumn, plain_cell
-from twbn.errors import FileFormatError, MissingDependencyError, OptionError
+from twbn.errors import FileFormatError, MemoryLimitError, MissingDependencyError, OptionError
+from twbn.files import read_text, require_file
+from twbn.numerals import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["ReadOptions", "read_columns"]
 
 DELIMITERS = ",;\t|"
+#: States that a `.dat` file may declare for one column, and for all of them beyond its own length.
+MAX_STATES, MAX_ALL_STATES = 2**16, 2**20
+#: Cells of a Parquet file, which may be packed to almost nothing.
+MAX_CELLS = 2**31
 
 
 @dataclass(frozen=True)
@@ -38,36 +42,17 @@ def read_columns(path: Path, options: ReadOptions) -> list[RawColumn]:
     if options.delimiter is not None and len(options.delimiter) != 1:
         msg = f"delimiter must be one character, got {options.delimiter!r}"
         raise OptionError(msg)
-    if not path.exists():
-        msg = f"{path}: no such file"
-        raise FileFormatError(msg)
-    if path.is_dir():
-        msg = f"{path} is a folder, not a file"
-        raise FileFormatError(msg)
+    require_file(path)
     endings = [ending.lower() for ending in path.suffixes]
     kind = next((ending for ending in reversed(endings) if ending != ".gz"), "")
     if kind == ".parquet":
         return _read_parquet(path, options)
-    text = _read_text(path)
+    text = read_text(path, encodings=("utf-8-sig",))
     if kind == ".arff":
         return read_arff(path, text, options.missing)
     if kind == ".dat":
         return _read_dat(path, text, options)
     return _read_delimited(path, text, options)
-
-
-def _read_text(path: Path) -> str:
-    content = path.read_bytes()
-    try:
-        if path.suffix.lower() == ".gz":
-            content = gzip.decompress(content)
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        msg = f"{path}: not a text file in UTF-8 ({error.reason} at byte {error.start})"
-        raise FileFormatError(msg) from None
-    except (OSError, EOFError, zlib.error) as error:
-        msg = f"{path}: not a whole gzip file ({error})"
-        raise FileFormatError(msg) from None
 
 
 # Delimited text
@@ -79,6 +64,9 @@ def _read_delimited(path: Path, text: str, options: ReadOptions) -> list[RawColu
         raise FileFormatError(msg)
     delimiter = options.delimiter or _sniff_delimiter(text)
     lines, rows = _rows(path, text, delimiter)
+    if not rows:
+        msg = f"{path} has no rows, only blanks"
+        raise FileFormatError(msg)
     header = options.header if options.header is not None else _sniff_header(rows, options.missing)
     if not header:
         names = [f"x{v}" for v in range(1, len(rows[0]) + 1)]
@@ -140,7 +128,8 @@ def _sniff_delimiter(text: str) -> str:
             best, best_key = delimiter, key
     if best:
         return best
-    return " " if _evenness(lines, " ") > (0.0, 0) else ","
+    # Blanks also stand inside names and cells: they separate only if they do so in every line.
+    return " " if _evenness(lines, " ")[0] == 1.0 else ","
 
 
 def _evenness(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
@@ -158,27 +147,19 @@ def _sniff_header(rows: Sequence[Sequence[str]], missing: Sequence[str]) -> bool
     """Say whether the first row names the columns.
 
     Text above a column of numbers does. Without such a column, numbers in the first row mean that
-    it does not; neither does a text that occurs again in its own column.
+    it does not; neither does a text that occurs again in its own column, or one for a missing cell.
     """
     first = rows[0]
     if len(rows) == 1:
-        return not any(_is_number(cell) for cell in first)
+        return not any(is_number(cell) for cell in first)
     gaps = frozenset(missing)
     below = [{row[v] for row in rows[1:]} - gaps for v in range(len(first))]
     for name, cells in zip(first, below, strict=True):
-        if name and not _is_number(name) and cells and all(_is_number(cell) for cell in cells):
+        if name and not is_number(name) and cells and all(is_number(cell) for cell in cells):
             return True
-    if any(_is_number(cell) or not cell for cell in first):
+    if any(is_number(cell) or not cell or cell in gaps for cell in first):
         return False
     return not any(name in cells for name, cells in zip(first, below, strict=True))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 # Parquet
@@ -189,9 +170,16 @@ def _read_parquet(path: Path, options: ReadOptions) -> list[RawColumn]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
-        msg = "reading Parquet needs pyarrow: pip install 'twbn[frames]'"
+        msg = "reading Parquet needs pyarrow: pip install pyarrow"
         raise MissingDependencyError(msg) from None
     try:
+        size = pq.read_metadata(path)
+        if size.num_rows * size.num_columns > MAX_CELLS:
+            msg = (
+                f"{path}: {size.num_rows:,} rows of {size.num_columns:,} columns are more than "
+                f"{MAX_CELLS:,} cells"
+            )
+            raise MemoryLimitError(msg)
         frame = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
         msg = f"{path}: not a whole Parquet file ({error})"
@@ -221,20 +209,34 @@ def _read_dat(path: Path, text: str, options: ReadOptions) -> list[RawColumn]:
         if len(row) != len(names):
             msg = f"{path}, line {line}: expected {len(names)} values, found {len(row)}"
             raise FileFormatError(msg)
-    columns = _columns(names, [row for _, row in content[2:]], {"?", *options.missing})
     line = content[1][0]
+    _check_cardinalities(path, line, names, content[1][1], len(text))
+    columns = _columns(names, [row for _, row in content[2:]], {"?", *options.missing})
     return [
         _with_cardinality(path, line, column, cardinality)
         for column, cardinality in zip(columns, content[1][1], strict=True)
     ]
 
 
+def _check_cardinalities(
+    path: Path, line: int, names: Sequence[str], texts: Sequence[str], length: int
+) -> None:
+    """Refuse numbers of states that are none, or too large for what the file holds."""
+    total = 0
+    for name, text in zip(names, texts, strict=True):
+        if not _is_code(text):
+            msg = f"{path}, line {line}: expected the number of states of {name!r}, found {text!r}"
+            raise FileFormatError(msg)
+        total += int(text)
+        if int(text) > MAX_STATES or total > MAX_ALL_STATES + length:
+            msg = (
+                f"{path}, line {line}: {name!r} is declared with {int(text):,} states; at most "
+                f"{MAX_STATES:,} are read for one column, and {MAX_ALL_STATES + length:,} for all"
+            )
+            raise FileFormatError(msg)
+
+
 def _with_cardinality(path: Path, line: int, column: RawColumn, text: str) -> RawColumn:
-    if not _is_code(text):
-        msg = (
-            f"{path}, line {line}: expected the number of states of {column.name!r}, found {text!r}"
-        )
-        raise FileFormatError(msg)
     n_states = int(text)
     if not all(_is_code(str(value)) for value in column.values):
         if len(column.values) > n_states:

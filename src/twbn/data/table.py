@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twbn.data.coding_document import coding_document
 from twbn.data.discretize import Categories, Coding, State
 from twbn.data.fingerprint import fingerprint_of
 from twbn.errors import DataError, MissingCellsError
+from twbn.views import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Table"]
+__all__ = ["Table", "check_text", "checked_weights", "unknown_name"]
 
 MAX_STATES = 2**20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table:
+class Table(Viewed):
     """Rows of discrete variables.
 
     Invariant: `codes[row, v]` is between 0 and the number of states of variable v, or -1 for a
@@ -103,6 +105,11 @@ class Table:
             weights,  # type: ignore[arg-type]
         )
 
+    @classmethod
+    def blank(cls, names: Sequence[str], codings: Sequence[Coding]) -> Table:
+        """Return a table of one row without known cells: a coding for ``as_table(like=...)``."""
+        return cls(tuple(names), tuple(codings), np.full((1, len(names)), -1, dtype=np.int32))
+
     @property
     def n_rows(self) -> int:
         """Number of rows."""
@@ -139,12 +146,21 @@ class Table:
         weights = [] if self.weights is None else [self.weights]
         return fingerprint_of((*self.names, *map(repr, self.states)), [self.codes.T, *weights])
 
+    @cached_property
+    def coding(self) -> tuple[dict[str, Any], ...]:
+        """How each column was coded, as plain values; see `coding_document`."""
+        return tuple(map(coding_document, self.codings))
+
     def index(self, name: str) -> int:
         """Return the position of the variable called `name`."""
         try:
-            return self.names.index(name)
-        except ValueError:
+            return self._positions[name]
+        except KeyError:
             raise DataError(unknown_name(name, self.names)) from None
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: v for v, name in enumerate(self.names)}
 
     def require_complete(self, purpose: str) -> None:
         """Raise MissingCellsError, naming the columns, unless every cell is there."""
@@ -157,6 +173,14 @@ class Table:
             f"in {shown}; drop those rows with table.complete_rows() or fill the gaps"
         )
         raise MissingCellsError(msg)
+
+    def require_variation(self, purpose: str) -> None:
+        """Raise DataError, naming the column, unless every variable has two states or more."""
+        alone = np.flatnonzero(self.n_states < 2)
+        if len(alone):
+            name = self.names[alone[0]]
+            msg = f"{purpose} needs two states or more, but column {name!r} has 1; drop it"
+            raise DataError(msg)
 
     def complete_rows(self) -> Table:
         """Return the rows without a missing cell."""
@@ -244,11 +268,21 @@ def unknown_name(name: str, names: Sequence[str]) -> str:
     return f"no column is called {name!r}; {hint}{'' if near or len(names) <= 8 else ', …'}"
 
 
+def check_text(text: str, what: str) -> None:
+    """Refuse a text that no file can hold: half of a pair of UTF-16 surrogates is no character."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        msg = f"{what} must be text that can be written, got {text!r} with a lone surrogate"
+        raise DataError(msg) from None
+
+
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if not isinstance(name, str) or not name:
             msg = f"column names must be non-empty text, got {name!r}"
             raise DataError(msg)
+        check_text(name, "column names")
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         times = names.count(repeated[0])
@@ -268,9 +302,12 @@ def _check_codes(names: Sequence[str], codings: Sequence[Coding], codes: NDArray
     lows, highs = codes.min(axis=0), codes.max(axis=0)
     for name, coding, low, high in zip(names, codings, lows, highs, strict=True):
         n_states = len(coding.states)
-        if n_states < 2:
-            msg = f"column {name!r} has {n_states} state, a variable needs at least 2"
+        if n_states < 1:
+            msg = f"column {name!r} has no states, a variable needs at least 1"
             raise DataError(msg)
+        for state in coding.states:
+            if isinstance(state, str):
+                check_text(state, f"the states of column {name!r}")
         if low < -1 or high >= n_states:
             bad = low if low < -1 else high
             msg = f"column {name!r} has {n_states} states, but holds the code {bad}"

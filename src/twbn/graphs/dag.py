@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from twbn.errors import GraphError
 from twbn.graphs.graph import Graph
+from twbn.views import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ __all__ = ["Cpdag", "Dag"]
 
 
 @dataclass(frozen=True)
-class Dag:
+class Dag(Viewed):
     """A directed acyclic graph, as the parents of every vertex.
 
     Invariant: no directed cycle; the parents of each vertex are ascending and distinct.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twbn.errors import GraphError
+from twbn.views import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ __all__ = ["TreeDecomposition", "elimination_width", "higher_neighbours"]
 
 
 @dataclass(frozen=True)
-class TreeDecomposition:
+class TreeDecomposition(Viewed):
     """Bags of vertices on a tree.
 
     Invariant: the edges join the bags into one tree. Whether it decomposes a given graph is what

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twbn.errors import FileFormatError, GraphError
+from twbn.files import write_text
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.graph import Graph
 
@@ -59,7 +60,7 @@ def write_gr(graph: Graph, path: str | os.PathLike[str], *, comment: str = "") -
     lines = [f"c {comment}"] if comment else []
     lines.append(f"p tw {graph.n_vertices} {len(graph.edges)}")
     lines += [f"{u + 1} {v + 1}" for u, v in sorted(graph.edges)]
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def read_td(path: str | os.PathLike[str], graph: Graph | None = None) -> TreeDecomposition:
@@ -119,7 +120,7 @@ def write_td(
         for i, bag in enumerate(decomposition.bags, start=1)
     ]
     lines += [f"{a + 1} {b + 1}" for a, b in decomposition.edges]
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:

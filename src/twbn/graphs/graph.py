@@ -80,13 +80,15 @@ class Graph:
 
     def components(self) -> Iterator[frozenset[int]]:
         """Yield the connected components."""
-        left = set(range(self.n_vertices))
-        while left:
-            reached, frontier = set(), {min(left)}
+        seen: set[int] = set()
+        for first in range(self.n_vertices):
+            if first in seen:
+                continue
+            reached, frontier = set[int](), {first}
             while frontier:
                 reached |= frontier
                 frontier = {w for v in frontier for w in self.neighbours[v]} - reached
-            left -= reached
+            seen |= reached
             yield frozenset(reached)
 
     def __repr__(self) -> str:

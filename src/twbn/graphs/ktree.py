@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from twbn.errors import GraphError
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.graph import Graph
+from twbn.views import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,7 @@ KTreeSteps = tuple[list[int], list[int], list[int], list[int]]
 
 
 @dataclass(frozen=True)
-class KTree:
+class KTree(Viewed):
     """A k-tree on 0 .. n_vertices - 1, as it is grown.
 
     Invariant: `root` has k members; each attachment (v, K) joins a new vertex v to a k-clique K of

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from twbn import _core
+from twbn import _core, interrupts
+from twbn.checks import checked_time_limit
 from twbn.errors import MemoryLimitError, OptionError
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.reduction import BagTree, MaskGraph, reduce_simplicial, safe_separator
+from twbn.interrupts import deferred
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from twbn.graphs.graph import Graph
 
@@ -141,9 +143,7 @@ def treewidth(
     >>> treewidth(grid).upper
     3
     """
-    if time_limit is not None and not time_limit > 0:
-        msg = f"time_limit must be positive, got {time_limit!r}"
-        raise OptionError(msg)
+    time_limit = checked_time_limit(time_limit)
     if not 0 < memory_limit < 2**30:
         msg = f"memory_limit must be positive (GiB), got {memory_limit!r}"
         raise OptionError(msg)
@@ -155,19 +155,31 @@ def treewidth(
             f"memory limit of {memory_limit:g} GiB, which takes {largest:,} vertices"
         )
         raise MemoryLimitError(msg)
-    start = time.perf_counter()
-    deadline = None if time_limit is None else start + time_limit
     if graph.n_vertices == 0:
         return TreewidthResult(-1, -1, TreeDecomposition(()), "optimal", 0.0)
+    with deferred():
+        return _bounded(graph, exact, time_limit, memory_limit, seed, on_progress)
+
+
+def _bounded(
+    graph: Graph,
+    exact: bool,
+    time_limit: float | None,
+    memory_limit: float,
+    seed: int,
+    on_progress: Callable[[int, int], None] | None,
+) -> TreewidthResult:
+    start = time.perf_counter()
+    deadline = None if time_limit is None else start + time_limit
     whole = _narrowest(graph, "min-fill", seed, 10, deadline)
     low = lower_bound(graph)
-    if on_progress is not None:
-        on_progress(low, whole.width)
     status = "optimal" if low == whole.width else "heuristic"
+    solver = _ExactSolver(low, whole, deadline, memory_limit, seed, on_progress)
+    solver.report(low, whole.width)
     if exact and low < whole.width:
-        solver = _ExactSolver(low, whole, deadline, memory_limit, seed, on_progress)
         whole = solver.decompose(graph)
         low, status = solver.low, solver.status
+        solver.report(low, whole.width)
     whole.check(graph)
     return TreewidthResult(low, whole.width, whole, status, time.perf_counter() - start)
 
@@ -191,6 +203,7 @@ class _ExactSolver:
         self._max_bytes = int(memory_limit * 2**30)
         self._seed = seed
         self._on_progress = on_progress
+        self._told = (-1, known.width + 1)
 
     def decompose(self, graph: Graph) -> TreeDecomposition:
         """Return the best decomposition found; optimal when `status` says so."""
@@ -212,37 +225,49 @@ class _ExactSolver:
             tree.add(separator)
             parts += part.split(separator)
         # The easy atoms first: the bound of each may raise the bound of the whole.
-        for atom in sorted(atoms, key=len):
-            for bag in self._decide(atom):
-                tree.add(bag)
+        atoms.sort(key=len)
+        graphs = [atom.relabelled() for atom in atoms]
+        best = [_narrowest(g, "min-fill", self._seed, 50, self._deadline) for g, _ in graphs]
+        for place, atom in enumerate(atoms):
+            best[place] = self._decide(atom, graphs[place][0], best, place)
+            for bag in best[place].bags:
+                tree.add(sum(1 << graphs[place][1][v] for v in bag))
+            self.report(self.low, self._high(best))
         found = tree.tied_together(graph)
         return found if found.width <= self._known.width else self._known
 
-    def _decide(self, atom: MaskGraph) -> list[int]:
-        """Return bags, as masks, of a narrow decomposition of an atom."""
-        graph, labels = atom.relabelled()
-        best = _narrowest(graph, "min-fill", self._seed, 50, self._deadline)
+    def _decide(
+        self, atom: MaskGraph, graph: Graph, best: Sequence[TreeDecomposition], place: int
+    ) -> TreeDecomposition:
+        """Return a narrow decomposition of an atom, one of those that `best` are known of."""
+        known = best[place]
         lower = atom.contraction_degeneracy()
-        while best.width > max(lower, self.low):
+        while known.width > max(lower, self.low):
             k = max(lower, self.low)
             answer, bags, parents = self._ask(graph, k)
             if answer == "yes":
                 edges = [(i, p) for i, p in enumerate(parents) if p >= 0]
-                best = TreeDecomposition(tuple(frozenset(bag) for bag in bags), tuple(edges))
-                best.check(graph)
+                known = TreeDecomposition(tuple(frozenset(bag) for bag in bags), tuple(edges))
+                known.check(graph)
                 break
             if answer != "no":
                 self.status = answer
                 break
             lower = k + 1
-            self._report(lower, best.width)
-        self.low = max(self.low, min(lower, best.width))
-        return [sum(1 << labels[v] for v in bag) for bag in best.bags]
+            self.report(max(self.low, min(lower, known.width)), self._high(best))
+        self.low = max(self.low, min(lower, known.width))
+        return known
+
+    def _high(self, best: Sequence[TreeDecomposition]) -> int:
+        """Return an upper bound for the whole graph, from what is known of its atoms."""
+        return min(self._known.width, max(self.low, *(known.width for known in best)))
 
     def _ask(self, graph: Graph, k: int) -> tuple[str, list[list[int]], list[int]]:
         if graph.n_vertices > _core.max_decision_vertices:
             return "size_limit", [], []
         left = None if self._deadline is None else self._deadline - time.perf_counter()
+        if interrupts.pending():
+            return "interrupted", [], []
         if self.status != "optimal" or (left is not None and left <= 0):
             return self.status if self.status != "optimal" else "time_limit", [], []
         answer, bags, parents = _core.decide_treewidth(
@@ -252,9 +277,15 @@ class _ExactSolver:
             answer = "time_limit" if self._time_is_over() else "memory_limit"
         return answer, bags, parents
 
-    def _report(self, lower: int, upper: int) -> None:
-        if self._on_progress is not None and lower > self.low:
-            self._on_progress(lower, upper)
+    def report(self, lower: int, upper: int) -> None:
+        """Tell bounds of the whole graph, if one of them is better than those told before."""
+        lower, upper = max(lower, self._told[0]), min(upper, self._told[1])
+        if (lower, upper) != self._told:
+            self._told = (lower, upper)
+            if self._on_progress is not None:
+                self._on_progress(lower, upper)
 
     def _time_is_over(self) -> bool:
+        if interrupts.pending():
+            return True
         return self._deadline is not None and time.perf_counter() >= self._deadline

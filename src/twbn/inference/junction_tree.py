@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import threading
+import time
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn import _core
+from twbn import _core, interrupts
 from twbn.errors import MemoryLimitError, OptionError
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import upper_bound
+from twbn.inference.beliefs import Beliefs, exact_product, product, quotient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from twbn.graphs.treewidth import Heuristic
     from twbn.network.network import Network
 
-__all__ = ["Beliefs", "JunctionTree", "Likelihoods"]
+__all__ = ["JunctionTree", "Likelihoods", "look_at_the_clock"]
 
 #: Entries of all tables together, above which a tree is not built: 1 GiB of numbers.
 MAX_ENTRIES = 2**27
@@ -37,15 +40,6 @@ MAX_NEIGHBOURS = 16
 
 #: For some variables, the likelihood of each state in each row: [rows or 1, states].
 Likelihoods = dict[int, "NDArray[np.float64]"]
-
-
-@dataclass(frozen=True)
-class Beliefs:
-    """A table over `variables` for every row, up to a factor per row whose logarithm is `log`."""
-
-    variables: tuple[int, ...]
-    values: NDArray[np.float64]  # [rows or 1, states of each variable]
-    log: NDArray[np.float64]  # [rows or 1]
 
 
 class JunctionTree:
@@ -65,6 +59,9 @@ class JunctionTree:
 
     def __init__(self, network: Network, *, max_entries: int = MAX_ENTRIES) -> None:
         self.network = network
+        self.max_entries = max_entries
+        self._lock = threading.Lock()
+        self._row_messages: dict[int | None, _core.RowMessages] = {}
         self.decomposition: TreeDecomposition = (
             network.decomposition
             if network.decomposition is not None
@@ -97,16 +94,19 @@ class JunctionTree:
         return tuple(found)
 
     @cached_property
-    def potentials(self) -> tuple[NDArray[np.float64], ...]:
+    def potentials(self) -> tuple[Beliefs, ...]:
         """For each bag the product of the tables whose home it is, with an axis for rows."""
-        potentials = [np.ones([1, *(self.network.n_states[v] for v in bag)]) for bag in self.bags]
-        for v, table in enumerate(self.network.tables):
-            family = (*self.network.dag.parents[v], v)
-            i = self.home[v]
+        network = self.network
+        tables: list[list[Beliefs]] = [
+            [Beliefs(bag, np.ones([1, *(network.n_states[v] for v in bag)]), np.zeros(1))]
+            for bag in self.bags
+        ]
+        for v, table in enumerate(network.tables):
+            family = (*network.dag.parents[v], v)
             order = sorted(range(len(family)), key=family.__getitem__)
-            spread = _spread(np.transpose(table, order)[None], sorted(family), self.bags[i])
-            potentials[i] = potentials[i] * spread
-        return tuple(potentials)
+            axes = np.transpose(table, order)[None]
+            tables[self.home[v]].append(Beliefs(tuple(sorted(family)), axes, np.zeros(1)))
+        return tuple(exact_product(held, bag) for held, bag in zip(tables, self.bags, strict=True))
 
     def collect(
         self,
@@ -124,80 +124,90 @@ class JunctionTree:
         parent, order = self.orientation(root)
         wanted = set(keep)
         self._refuse_too_wide(parent, order, wanted)
-        reduce = np.max if maximise else np.sum
         waiting: list[list[Beliefs]] = [[] for _ in self.bags]
         evidence = self.by_bag(likelihoods)
         for i in reversed(order):
             belief = self.combine(i, waiting[i], evidence[i])
             above = set(self.bags[parent[i]]) if parent[i] >= 0 else set()
             kept = tuple(v for v in belief.variables if v in above or v in wanted)
-            message = self.reduced(belief, kept, reduce)
+            message = belief.maximised(kept) if maximise else belief.summed(kept)
             if parent[i] < 0:
                 return message
             waiting[parent[i]].append(message)
         msg = "a network without variables has no beliefs"
         raise OptionError(msg)
 
-    def calibrate(self, likelihoods: Likelihoods) -> list[Beliefs]:
-        """Return the belief of every bag, after a pass to the root and one back."""
+    def calibrate(self, likelihoods: Likelihoods, *, deadline: float = math.inf) -> list[Beliefs]:
+        """Return the belief of every bag, after a pass to the root and one back.
+
+        TimeoutError when ``time.perf_counter()`` passes the deadline, or Ctrl-C comes, before.
+        """
         parent, order = self.orientation(0)
         evidence = self.by_bag(likelihoods)
         waiting: list[list[Beliefs]] = [[] for _ in self.bags]
         beliefs: list[Beliefs] = [None] * len(self.bags)  # type: ignore[list-item]
         sent: dict[int, Beliefs] = {}
         for i in reversed(order):
+            look_at_the_clock(deadline)
             beliefs[i] = self.combine(i, waiting[i], evidence[i])
             if parent[i] >= 0:
                 kept = tuple(v for v in self.bags[i] if v in self.decomposition.bags[parent[i]])
-                sent[i] = self.reduced(beliefs[i], kept, np.sum)
+                sent[i] = beliefs[i].summed(kept)
                 waiting[parent[i]].append(sent[i])
         for i in order[1:]:
+            look_at_the_clock(deadline)
             up = sent[i]
-            down = self.reduced(beliefs[parent[i]], up.variables, np.sum)
+            down = beliefs[parent[i]].summed(up.variables)
             # What the child has sent is taken out again; where it was zero, so is the rest.
-            ratio = np.divide(
-                down.values, up.values, out=np.zeros(_joint_shape(down.values, up.values)),
-                where=up.values > 0,
-            )  # fmt: skip
-            values = beliefs[i].values * _spread(ratio, up.variables, self.bags[i])
-            beliefs[i] = _rescaled(Beliefs(self.bags[i], values, down.log))
+            ratio = quotient(down, up)
+            belief = product([replace(beliefs[i], log=np.zeros(1)), ratio], self.bags[i])
+            beliefs[i] = replace(belief, log=down.log)
         return beliefs
 
     def combine(self, i: int, messages: Iterable[Beliefs], evidence: Likelihoods) -> Beliefs:
         """Return a bag's table times the messages and the evidence it gets."""
-        messages = list(messages)
-        variables = sorted({*self.bags[i], *(v for m in messages for v in m.variables)})
-        values = _spread(self.potentials[i], self.bags[i], variables)
-        log = np.zeros(1)
-        for message in messages:
-            values = values * _spread(message.values, message.variables, variables)
-            log = log + message.log
-        for v, likelihood in evidence.items():
-            values = values * _spread(likelihood, (v,), variables)
-        return _rescaled(Beliefs(tuple(variables), values, log))
+        known = [Beliefs((v,), values, np.zeros(1)) for v, values in evidence.items()]
+        factors = [self.potentials[i], *messages, *known]
+        return product(factors, sorted({v for factor in factors for v in factor.variables}))
 
     def row_messages(self, target: int | None = None) -> _core.RowMessages:
         """Return the compiled pass towards one variable, or for the probability of rows alone."""
-        if target not in self._row_messages:
-            while len(self._row_messages) * self.n_entries > MAX_KEPT_ENTRIES:
-                self._row_messages.pop(next(iter(self._row_messages)))
-            root = self.root_for(() if target is None else (target,))
-            parent, order = self.orientation(root)
-            place = {bag: i for i, bag in enumerate(order)}
-            sizes = [len(self.bags[i]) for i in order]
-            self._row_messages[target] = _core.RowMessages(
-                np.array(self.network.n_states, dtype=np.int32),
-                np.array([place.get(parent[i], -1) for i in order], dtype=np.int32),
-                np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-                np.array([v for i in order for v in self.bags[i]], dtype=np.int32),
-                np.concatenate([self.potentials[i].ravel() for i in order]),
-                -1 if target is None else target,
-            )
-        return self._row_messages[target]
+        with self._lock:
+            found = self._row_messages.get(target)
+        if found is not None:
+            return found
+        made = self._compiled(target)
+        with self._lock:
+            kept = self._row_messages
+            while kept and len(kept) * self.n_entries > MAX_KEPT_ENTRIES:
+                kept.pop(next(iter(kept)))
+            return kept.setdefault(target, made)
 
-    @cached_property
-    def _row_messages(self) -> dict[int | None, _core.RowMessages]:
-        return {}
+    def _compiled(self, target: int | None) -> _core.RowMessages:
+        root = self.root_for(() if target is None else (target,))
+        parent, order = self.orientation(root)
+        place = {bag: i for i, bag in enumerate(order)}
+        sizes = [len(self.bags[i]) for i in order]
+        tables = [self.potentials[i] for i in order]
+        exponents = np.empty(0, dtype=np.int32)
+        if any(table.exponents is not None for table in tables):
+            exponents = np.concatenate(
+                [
+                    np.zeros(t.values.size, np.int32)
+                    if t.exponents is None
+                    else np.clip(t.exponents, -(2**30), 2**30).astype(np.int32).ravel()
+                    for t in tables
+                ]
+            )
+        return _core.RowMessages(
+            np.array(self.network.n_states, dtype=np.int32),
+            np.array([place.get(parent[i], -1) for i in order], dtype=np.int32),
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            np.array([v for i in order for v in self.bags[i]], dtype=np.int32),
+            np.concatenate([table.values.ravel() for table in tables]),
+            exponents,
+            -1 if target is None else target,
+        )
 
     def rows_at_once(self) -> int:
         """Return how many rows fit into one pass."""
@@ -252,19 +262,21 @@ class JunctionTree:
             size *= self.network.n_states[v]
         return size
 
-    def reduced(
-        self, belief: Beliefs, kept: tuple[int, ...], reduce: Callable[..., Any]
-    ) -> Beliefs:
-        """Return a belief over fewer variables; the others are summed out or maximised over."""
-        axes = tuple(1 + k for k, v in enumerate(belief.variables) if v not in kept)
-        values = reduce(belief.values, axis=axes) if axes else belief.values
-        return _rescaled(Beliefs(kept, values, belief.log))
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What was compiled and remembered is made anew where it is needed.
+        return (_unpickled, (self.network, self.max_entries))
 
     def __repr__(self) -> str:
         return (
             f"JunctionTree(width {self.decomposition.width}, {len(self.bags)} bags, "
             f"{self.n_entries:,} entries)"
         )
+
+
+def look_at_the_clock(deadline: float) -> None:
+    """Raise TimeoutError if a deadline is over, or Ctrl-C has come; nothing if there is none."""
+    if deadline < math.inf and (time.perf_counter() > deadline or interrupts.pending()):
+        raise TimeoutError
 
 
 def _with_few_neighbours(decomposition: TreeDecomposition) -> TreeDecomposition:
@@ -306,24 +318,5 @@ def _smallest_decomposition(network: Network) -> TreeDecomposition:
     return min(tried, key=n_entries)
 
 
-def _spread(
-    values: NDArray[np.float64], variables: Sequence[int], over: Sequence[int]
-) -> NDArray[np.float64]:
-    """Return a table with axes of length one where `over` has more variables (both ascending)."""
-    sizes = iter(values.shape[1:])
-    present = set(variables)
-    return values.reshape(values.shape[0], *(next(sizes) if v in present else 1 for v in over))
-
-
-def _rescaled(belief: Beliefs) -> Beliefs:
-    """Divide each row's table by its largest entry, and remember it: no product underflows."""
-    values = belief.values
-    largest = values.reshape(len(values), -1).max(axis=1)
-    safe = np.where(largest > 0, largest, 1.0)
-    with np.errstate(divide="ignore"):
-        log = belief.log + np.log(largest)
-    return Beliefs(belief.variables, values / safe.reshape(-1, *([1] * (values.ndim - 1))), log)
-
-
-def _joint_shape(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[int, ...]:
-    return np.broadcast_shapes(a.shape, b.shape)
+def _unpickled(network: Network, max_entries: int) -> JunctionTree:
+    return JunctionTree(network, max_entries=max_entries)

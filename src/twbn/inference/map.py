@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twbn import interrupts
+from twbn.checks import checked_time_limit
 from twbn.errors import OptionError
+from twbn.inference.beliefs import Beliefs, product
+from twbn.interrupts import keeps_best
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,11 +30,18 @@ __all__ = ["MapCost", "MapResult", "map_cost", "map_query"]
 
 #: Entries of the tables of an elimination that is done exactly.
 MAX_ENTRIES = 2**24
+#: Entries of a table beyond which it does not matter how many there are.
+HOPELESS = 2**62
+#: Share of the time limit for the bound, where the answer is not exact; the ascent has the rest.
+BOUND_SHARE = 0.4
 
 
 @dataclass(frozen=True)
 class MapCost:
-    """What an exact answer takes: the constrained width, and the entries of all tables."""
+    """What an exact answer takes: the constrained width, and the entries of all tables.
+
+    Where a table has more than 2^62 entries the numbers are those up to there, and at least.
+    """
 
     width: int
     n_entries: int
@@ -51,28 +65,20 @@ class MapResult:
         return self.bound <= self.log_probability + 1e-9 * max(abs(self.log_probability), 1.0)
 
 
-@dataclass(frozen=True)
-class _Factor:
-    scope: tuple[int, ...]  # ascending
-    values: NDArray[np.float64]
-    log: float = 0.0
-
-
-def map_cost(
-    network: Network, variables: Sequence[str], evidence: Mapping[str, Any] | None = None
-) -> MapCost:
+def map_cost(network: Network, variables: Sequence[str], evidence: Any = None) -> MapCost:
     """Return what the exact answer to a marginal MAP query takes, before it is asked."""
     wanted = {network.index(name) for name in variables}
-    known = {network.index(name) for name in evidence or {}}
+    known = network.known_codes(evidence).keys()
     families = [{v, *parents} for v, parents in enumerate(network.dag.parents)]
     scopes = [family - known for family in families]
     return _plan(scopes, wanted - known, network.n_states)[1]
 
 
+@keeps_best
 def map_query(
     engine: Inference,
     variables: Sequence[str],
-    evidence: Mapping[str, Any] | None = None,
+    evidence: Any = None,
     *,
     max_entries: int = MAX_ENTRIES,
     time_limit: float = 1.0,
@@ -82,45 +88,49 @@ def map_query(
 
     Parameters
     ----------
+    evidence
+        State by variable: a mapping, a row of a frame (a Series) or a frame of one row.
     max_entries
         Up to this size of all tables (see `map_cost`) the answer is exact, by eliminating first the
         variables that are summed out. Above it, coordinate ascent from several starts finds states
         and mini-buckets of this size bound every other answer.
     time_limit
-        Seconds for the ascent, where there is one.
+        Seconds for that, where the answer is not exact; Ctrl-C ends it early.
     """
+    begun = time.perf_counter()
     network = engine.network
-    codes = {network.index(name): 0 for name in variables}
-    if not codes or len(codes) < len(variables):
+    time_limit = checked_time_limit(time_limit)
+    asked = [network.index(name) for name in variables]
+    if not asked or len(set(asked)) < len(asked):
         msg = f"variables must be distinct, and at least one, got {list(variables)}"
         raise OptionError(msg)
-    known = {
-        network.index(name): network.state_code(network.index(name), state)
-        for name, state in (evidence or {}).items()
-    }
-    engine.log_possible(evidence)
-    wanted = set(codes) - set(known)
+    known = network.known_codes(evidence)
+    bound = engine.log_possible_codes(known)  # no state of anything adds to that
+    wanted = set(asked) - set(known)
     factors = [_sliced(network, v, known) for v in range(network.n_variables)]
-    order, cost = _plan([set(f.scope) for f in factors], wanted, network.n_states)
-    if cost.n_entries <= max_entries:
-        found, bound = _eliminate(factors, order, wanted, None)
-    else:
-        _, bound = _eliminate(factors, order, wanted, max_entries // max(len(factors), 1))
-        found = _ascend(engine, wanted, known, time_limit, seed)
-    found |= {v: code for v, code in known.items() if v in codes}
-    states = {network.names[v]: network.states[v][found[v]] for v in codes}
-    value = engine.log_evidence({**(evidence or {}), **states})
+    order, cost = _plan([set(f.variables) for f in factors], wanted, network.n_states)
     exact = cost.n_entries <= max_entries
+    if exact:
+        found, _ = _eliminate(factors, order, wanted)
+    else:
+        half = begun + BOUND_SHARE * time_limit
+        mini = max_entries // max(len(factors), 1)
+        with suppress(TimeoutError):
+            bound = min(bound, _eliminate(factors, order, wanted, mini, half)[1])
+        found = _ascend(engine, wanted, known, begun + time_limit, seed)
+    found |= known
+    states = {network.names[v]: network.states[v][found[v]] for v in asked}
+    value = float(engine.log_codes(_rows(engine, known, set(asked), found))[0])
     return MapResult(states, value, value if exact else max(bound, value), cost)
 
 
-def _sliced(network: Network, v: int, known: Mapping[int, int]) -> _Factor:
+def _sliced(network: Network, v: int, known: Mapping[int, int]) -> Beliefs:
     """Return a variable's table, ascending in its scope, where the evidence holds."""
     family = (*network.dag.parents[v], v)
     table = network.tables[v][tuple(known.get(u, slice(None)) for u in family)]
     free = [u for u in family if u not in known]
     order = sorted(range(len(free)), key=free.__getitem__)
-    return _Factor(tuple(sorted(free)), np.transpose(table, order))
+    return Beliefs(tuple(sorted(free)), np.transpose(table, order)[None], np.zeros(1))
 
 
 def _plan(
@@ -135,57 +145,81 @@ def _plan(
     order: list[int] = []
     width = total = 0
     for group in (set(neighbours) - wanted, set(neighbours) & wanted):
-        left = set(group)
-        while left:
-            v = min(left, key=lambda u: (_size(neighbours[u], n_states), u))
-            left.discard(v)
+        sizes = {v: _size(neighbours[v], n_states) for v in group}
+        heap = sorted((size, v) for v, size in sizes.items())
+        while heap:
+            size, v = heappop(heap)
+            if sizes.get(v) != size:
+                continue  # taken already, or its table has changed
+            if size > HOPELESS:  # in any order: the rest as it comes
+                order += sorted(set(neighbours) - wanted) + sorted(set(neighbours) & wanted)
+                width = max(width, len(neighbours[v]) - 1)
+                return order, MapCost(width, total + size)
+            del sizes[v]
             order.append(v)
             around = neighbours.pop(v)
             width = max(width, len(around) - 1)
-            total += _size(around, n_states)
+            total += size
             rest = around - {v}
             for u in rest:
                 neighbours[u] = (neighbours[u] | rest) - {v}
+                if u in sizes:
+                    sizes[u] = _size(neighbours[u], n_states)
+                    heappush(heap, (sizes[u], u))
     return order, MapCost(width, total)
 
 
 def _eliminate(
-    factors: list[_Factor], order: Sequence[int], wanted: set[int], max_bucket: int | None
+    factors: list[Beliefs],
+    order: Sequence[int],
+    wanted: set[int],
+    max_bucket: int | None = None,
+    deadline: float = math.inf,
 ) -> tuple[dict[int, int], float]:
     """Return states and value of the best; with `max_bucket` only a value that none exceeds.
 
     A bucket too large for `max_bucket` is split: one part is summed, the others are maximised
     over, and the product of the parts is at least the whole (mini-buckets; Dechter and Rish 2003).
+    TimeoutError when ``time.perf_counter()`` passes the deadline.
     """
-    live = list(factors)
-    trail: list[tuple[int, _Factor]] = []
+    live = dict(enumerate(factors))
+    holding: dict[int, set[int]] = {}
+    for i, factor in live.items():
+        for v in factor.variables:
+            holding.setdefault(v, set()).add(i)
+    names = itertools.count(len(factors))
+    trail: list[tuple[int, Beliefs]] = []
     for v in order:
-        bucket = [f for f in live if v in f.scope]
-        live = [f for f in live if v not in f.scope]
+        if time.perf_counter() > deadline or interrupts.pending():
+            raise TimeoutError
+        bucket = [live.pop(i) for i in sorted(holding.pop(v)) if i in live]
         for number, part in enumerate(_parts(bucket, max_bucket)):
-            joint = _product(part)
+            joint = product(part, sorted({u for factor in part for u in factor.variables}))
             if v in wanted:
                 trail.append((v, joint))
             summed = v not in wanted and number == 0
-            axis = joint.scope.index(v)
-            values = joint.values.sum(axis=axis) if summed else joint.values.max(axis=axis)
-            live.append(_rescaled(tuple(u for u in joint.scope if u != v), values, joint.log))
-    bound = sum(f.log + (math.log(float(f.values)) if f.values > 0 else -math.inf) for f in live)
+            kept = [u for u in joint.variables if u != v]
+            name = next(names)
+            live[name] = joint.summed(kept) if summed else joint.maximised(kept)
+            for u in kept:
+                holding[u].add(name)
+    with np.errstate(divide="ignore"):
+        bound = sum(float(f.log[0] + np.log(f.values.item())) for f in live.values())
     found: dict[int, int] = {}
     if max_bucket is None:
         for v, joint in reversed(trail):
-            cell = tuple(found.get(u, slice(None)) for u in joint.scope)
-            found[v] = int(np.argmax(joint.values[cell]))
+            cell = tuple(found.get(u, slice(None)) for u in joint.variables)
+            found[v] = int(np.argmax(joint.at((slice(None), *cell))))
     return found, bound
 
 
-def _parts(bucket: list[_Factor], max_bucket: int | None) -> list[list[_Factor]]:
+def _parts(bucket: list[Beliefs], max_bucket: int | None) -> list[list[Beliefs]]:
     """Split factors so that the product of each part is small enough; large factors first."""
     if max_bucket is None:
         return [bucket]
-    parts: list[tuple[dict[int, int], list[_Factor]]] = []
+    parts: list[tuple[dict[int, int], list[Beliefs]]] = []
     for factor in sorted(bucket, key=lambda f: -f.values.size):
-        sizes = dict(zip(factor.scope, factor.values.shape, strict=True))
+        sizes = dict(zip(factor.variables, factor.values.shape[1:], strict=True))
         for scope, part in parts:
             if math.prod({**scope, **sizes}.values()) <= max_bucket:
                 scope.update(sizes)
@@ -196,56 +230,57 @@ def _parts(bucket: list[_Factor], max_bucket: int | None) -> list[list[_Factor]]
     return [part for _, part in parts]
 
 
-def _product(factors: Sequence[_Factor]) -> _Factor:
-    scope = tuple(sorted({v for f in factors for v in f.scope}))
-    joint = _Factor(scope, np.ones(()))
-    for f in factors:
-        sizes = iter(f.values.shape)
-        spread = f.values.reshape([next(sizes) if v in f.scope else 1 for v in scope])
-        joint = _rescaled(scope, joint.values * spread, joint.log + f.log)
-    return joint
-
-
-def _rescaled(scope: tuple[int, ...], values: NDArray[np.float64], log: float) -> _Factor:
-    largest = float(np.max(values))
-    if largest <= 0:
-        return _Factor(scope, np.asarray(values), log)
-    return _Factor(scope, np.asarray(values / largest), log + math.log(largest))
-
-
 def _ascend(
-    engine: Inference, wanted: set[int], known: dict[int, int], time_limit: float, seed: int
+    engine: Inference, wanted: set[int], known: Mapping[int, int], deadline: float, seed: int
 ) -> dict[int, int]:
     """Return the best of several ascents that change one variable at a time, the others given."""
-    network = engine.network
-    names = network.names
     rng = np.random.default_rng(seed)
-    end = time.perf_counter() + time_limit
-    given = {names[v]: network.states[v][code] for v, code in known.items()}
-    start = engine.most_probable(given)
-    best: dict[str, State] = {}
-    best_value = -math.inf
-    while best_value == -math.inf or time.perf_counter() < end:
-        now = {names[v]: start[names[v]] for v in sorted(wanted)}
-        value = engine.log_evidence({**given, **now})
+    order = np.array(sorted(wanted))
+    now = engine.best_codes(known)
+    best, best_value = now, -math.inf
+
+    def over() -> bool:
+        return time.perf_counter() > deadline or interrupts.pending()
+
+    while True:
+        value = float(engine.log_codes(_rows(engine, known, wanted, now))[0])
         improved = True
-        while improved and (best_value == -math.inf or time.perf_counter() < end):
+        while improved and not over():
             improved = False
-            for v in rng.permutation(sorted(wanted)).tolist():
-                others = {name: state for name, state in now.items() if name != names[v]}
-                posterior = engine.query([names[v]], {**given, **others})
-                state = posterior.states[0][int(np.argmax(posterior.values))]
-                if posterior[state] > posterior[now[names[v]]] * (1 + 1e-12):
-                    now[names[v]] = state
-                    improved = True
-            if improved:
-                value = engine.log_evidence({**given, **now})
+            for v in rng.permutation(order).tolist():
+                if over():
+                    break
+                states = np.arange(engine.network.n_states[v])
+                rows = np.repeat(_rows(engine, known, wanted, now), len(states), axis=0)
+                rows[:, v] = states
+                values = engine.log_codes(rows)
+                code = int(np.argmax(values))
+                if values[code] > value + 1e-12 * max(abs(value), 1.0):
+                    now, value, improved = {**now, v: code}, float(values[code]), True
         if value > best_value:
             best, best_value = now, value
-        start = engine.sample_given(given, seed=int(rng.integers(2**31)))
-    places = {name: network.index(name) for name in best}
-    return {v: network.state_code(v, best[name]) for name, v in places.items()}
+        if over():
+            return {v: best[v] for v in wanted}
+        now = engine.drawn_codes(known, seed=int(rng.integers(2**31)))
+
+
+def _rows(
+    engine: Inference, known: Mapping[int, int], wanted: set[int], codes: Mapping[int, int]
+) -> NDArray[np.int32]:
+    """Return one row that knows the evidence and the wanted variables."""
+    row = np.full((1, engine.network.n_variables), -1, dtype=np.int32)
+    for v in wanted:
+        row[0, v] = codes[v]
+    for v, code in known.items():
+        row[0, v] = code
+    return row
 
 
 def _size(variables: Iterable[int], n_states: Sequence[int]) -> int:
-    return math.prod(n_states[v] for v in variables)
+    """Return the entries of a table; not much more than `HOPELESS` where there are more."""
+    size = 1
+    for v in variables:
+        size *= n_states[v]
+        if size > HOPELESS:
+            break
+    return size

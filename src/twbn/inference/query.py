@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -11,7 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from twbn.errors import DataError, OptionError
-from twbn.inference.junction_tree import MAX_ENTRIES, Beliefs, JunctionTree, Likelihoods
+from twbn.inference.beliefs import Beliefs
+from twbn.inference.junction_tree import (
+    MAX_ENTRIES,
+    JunctionTree,
+    Likelihoods,
+    look_at_the_clock,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,7 +90,7 @@ class Inference:
     def query(
         self,
         variables: Sequence[str],
-        evidence: Mapping[str, Any] | None = None,
+        evidence: Any = None,
         *,
         likelihood: Mapping[str, Sequence[float]] | None = None,
     ) -> Posterior:
@@ -96,7 +101,8 @@ class Inference:
         variables
             Names; the axes of the answer in this order.
         evidence
-            State by variable.
+            State by variable: a mapping, a row of a frame (a Series) or a frame of one row. What is
+            missing there (None, NaN, an empty text) is not known.
         likelihood
             Soft evidence: for a variable a number for each of its states, not all zero.
         """
@@ -107,16 +113,12 @@ class Inference:
         if not wanted or len(set(wanted)) < len(wanted):
             msg = f"variables must be distinct, and at least one, got {list(variables)}"
             raise OptionError(msg)
-        if (
-            len(wanted) == 1
-            and not likelihood
-            and wanted[0] not in map(network.index, evidence or ())
-        ):
-            return self._single(wanted[0], evidence or {})
-        found = self._checked(
-            self.tree.collect(self._likelihoods(evidence, likelihood), wanted), evidence
-        )
-        values = found.values[0] / found.values[0].sum()
+        known = network.known_codes(evidence)
+        if len(wanted) == 1 and not likelihood and wanted[0] not in known:
+            return self._single(wanted[0], known)
+        given, _ = self._likelihoods(known, likelihood)
+        found = self._checked(self.tree.collect(given, wanted), known)
+        values = found.plain()[0] / found.plain()[0].sum()
         order = [found.variables.index(v) for v in wanted]
         return Posterior(
             tuple(variables),
@@ -126,65 +128,82 @@ class Inference:
 
     def marginals(
         self,
-        evidence: Mapping[str, Any] | None = None,
+        evidence: Any = None,
         *,
         likelihood: Mapping[str, Sequence[float]] | None = None,
     ) -> dict[str, Posterior]:
         """Return the posterior of every variable; two passes over the tree."""
-        given = self._likelihoods(evidence, likelihood)
+        known = self.network.known_codes(evidence)
+        given, _ = self._likelihoods(known, likelihood)
         beliefs = self.tree.calibrate(given) if given else self._prior
-        self._checked(beliefs[0], evidence)
+        self._checked(beliefs[0], known)
         found = {}
         for v, name in enumerate(self.network.names):
-            belief = beliefs[self.tree.home[v]]
-            axes = tuple(k for k, u in enumerate(belief.variables) if u != v)
-            values = belief.values[0].sum(axis=axes)
+            values = beliefs[self.tree.home[v]].summed((v,)).plain()[0]
             states = self.network.states[v]
             found[name] = Posterior((name,), (states,), values / values.sum())
         return found
 
     def log_evidence(
         self,
-        evidence: Mapping[str, Any],
+        evidence: Any,
         *,
         likelihood: Mapping[str, Sequence[float]] | None = None,
     ) -> float:
         """Return the log-probability of evidence; minus infinity where it is impossible."""
-        found = self.tree.collect(self._likelihoods(evidence, likelihood))
+        given, log = self._likelihoods(self.network.known_codes(evidence), likelihood)
+        found = self.tree.collect(given)
         with np.errstate(divide="ignore"):
-            return float(np.log(found.values[0]) + found.log[0])
+            return float(np.log(found.values[0]) + found.log[0]) + log
 
-    def most_probable(self, evidence: Mapping[str, Any] | None = None) -> dict[str, State]:
+    def most_probable(self, evidence: Any = None) -> dict[str, State]:
         """Return the most probable state of all variables together.
 
         Among equals, the one whose states come first, bag by bag: always the same.
         """
-        codes = self._traced(self._likelihoods(evidence, None), 1, evidence, None)[0]
-        return {
-            name: self.network.states[v][int(codes[v])] for v, name in enumerate(self.network.names)
-        }
+        return self._named(self.best_codes(self.network.known_codes(evidence)))
 
-    def log_possible(self, evidence: Mapping[str, Any] | None) -> float:
+    def log_possible(self, evidence: Any) -> float:
         """Return the log-probability of evidence, or raise DataError naming it if it is zero."""
-        value = self.log_evidence(evidence or {})
+        return self.log_possible_codes(self.network.known_codes(evidence))
+
+    def log_possible_codes(self, known: Mapping[int, int]) -> float:
+        """Return the same for codes by position."""
+        row = np.full((1, self.network.n_variables), -1, dtype=np.int32)
+        for v, code in known.items():
+            row[0, v] = code
+        value = float(self.log_codes(row)[0])
         if value == -np.inf:
-            self._refuse_impossible(evidence)
+            self._refuse_impossible(known)
         return value
 
-    def sample_given(self, evidence: Mapping[str, Any], *, seed: int = 0) -> dict[str, State]:
-        """Return one row drawn from the distribution given evidence, variable by variable."""
+    def sample_given(self, evidence: Any, *, seed: int = 0) -> dict[str, State]:
+        """Return one row drawn from the distribution given evidence."""
+        return self._named(self.drawn_codes(self.network.known_codes(evidence), seed=seed))
+
+    def best_codes(self, known: Mapping[int, int]) -> dict[int, int]:
+        """Return the most probable code of every variable, by position, given some of them."""
+        codes = self._traced(self._likelihoods(known, None)[0], 1, known, None)[0]
+        return dict(enumerate(codes.tolist()))
+
+    def drawn_codes(self, known: Mapping[int, int], *, seed: int) -> dict[int, int]:
+        """Return codes of all variables, by position, drawn from the distribution given some."""
         rng = np.random.default_rng(seed)
-        row = dict(evidence)
-        for v, name in enumerate(self.network.names):
-            if name not in row:
-                values = self._single(v, row).values
-                row[name] = self.network.states[v][int(rng.choice(len(values), p=values))]
-        return row
+        codes = self._traced(self._likelihoods(known, None)[0], 1, known, rng)[0]
+        return dict(enumerate(codes.tolist()))
+
+    def log_codes(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the log-probability of rows of codes; what is negative is summed out."""
+        return self.tree.row_messages().collect(np.ascontiguousarray(rows), 0)[1]
+
+    def _named(self, codes: Mapping[int, int]) -> dict[str, State]:
+        network = self.network
+        return {name: network.states[v][codes[v]] for v, name in enumerate(network.names)}
 
     def predict_proba(self, data: Any, variable: str) -> NDArray[np.float64]:
         """Return the posterior of one variable in every row, given the row's other cells."""
         v = self.network.index(variable)
-        data = self.network.encode(data)
+        data = self.network.encode(data, target=variable)
         n_states = self.network.n_states[v]
         rows = np.ascontiguousarray(data.codes, dtype=np.int32)
         posteriors, logs = self.tree.row_messages(v).collect(rows, n_states)
@@ -204,52 +223,60 @@ class Inference:
 
     def score_samples(self, data: Any) -> NDArray[np.float64]:
         """Return the log-probability of every row's known cells."""
-        data = self.network.encode(data)
-        rows = np.ascontiguousarray(data.codes, dtype=np.int32)
-        return self.tree.row_messages().collect(rows, 0)[1]
+        return self.log_codes(self.network.encode(data).codes)
 
     @cached_property
     def _prior(self) -> list[Beliefs]:
         return self.tree.calibrate({})
 
-    def _single(self, v: int, evidence: Mapping[str, Any]) -> Posterior:
-        """Return the posterior of one variable that the evidence does not name."""
+    def _single(self, v: int, known: Mapping[int, int]) -> Posterior:
+        """Return the posterior of one variable that is not known."""
         network = self.network
         row = np.full((1, network.n_variables), -1, dtype=np.int32)
-        for name, state in evidence.items():
-            u = network.index(name)
-            row[0, u] = network.state_code(u, state)
+        for u, code in known.items():
+            row[0, u] = code
         values, log = self.tree.row_messages(v).collect(row, network.n_states[v])
         if not np.isfinite(log[0]):
-            self._refuse_impossible(evidence)
+            self._refuse_impossible(known)
         return Posterior((network.names[v],), (network.states[v],), values)
 
     def _likelihoods(
-        self,
-        evidence: Mapping[str, Any] | None,
-        likelihood: Mapping[str, Sequence[float]] | None,
-    ) -> Likelihoods:
+        self, known: Mapping[int, int], likelihood: Mapping[str, Sequence[float]] | None
+    ) -> tuple[Likelihoods, float]:
+        """Return the likelihood of each state, the largest being one, and what that leaves out.
+
+        The second number is the logarithm of the factor by which the true ones are larger.
+        """
         network = self.network
         found: Likelihoods = {}
-        for name, state in (evidence or {}).items():
-            v = network.index(name)
+        log = 0.0
+        for v, code in known.items():
             values = np.zeros((1, network.n_states[v]))
-            values[0, network.state_code(v, state)] = 1.0
+            values[0, code] = 1.0
             found[v] = values
         for name, soft in (likelihood or {}).items():
             v = network.index(name)
-            values = np.asarray(soft, dtype=np.float64).reshape(1, -1)
-            if values.shape[1] != network.n_states[v]:
-                msg = (
-                    f"the likelihood of {name!r} has {values.shape[1]} numbers, "
-                    f"it has {network.n_states[v]} states"
-                )
-                raise OptionError(msg)
-            if not np.all(np.isfinite(values)) or values.min() < 0 or values.max() == 0:
-                msg = f"the likelihood of {name!r} must be numbers from 0, not all zero, got {soft}"
-                raise OptionError(msg)
+            values = self._checked_likelihood(name, soft)
+            log += math.log(float(values.max()))
+            values = values / values.max()
             found[v] = found[v] * values if v in found else values
-        return found
+        return found, log
+
+    def _checked_likelihood(self, name: str, soft: Any) -> NDArray[np.float64]:
+        n_states = self.network.n_states[self.network.index(name)]
+        try:
+            values = np.array(soft, dtype=np.float64).reshape(1, -1)
+        except (TypeError, ValueError):
+            values = np.empty((1, 0))
+        if values.shape != (1, n_states) or not (
+            np.all(np.isfinite(values)) and values.min() >= 0 and values.max() > 0
+        ):
+            msg = (
+                f"the likelihood of {name!r} must be {n_states} numbers, "
+                f"not negative and not all zero, got {soft!r}"
+            )
+            raise OptionError(msg)
+        return values
 
     def _blocks(self, data: Table) -> Iterator[tuple[NDArray[np.int64], Likelihoods]]:
         """Yield rows of the data that are worked on together, with their evidence."""
@@ -266,28 +293,30 @@ class Inference:
             yield rows, likelihoods
 
     def expected_counts(
-        self, data: Table, *, deadline: float = math.inf
+        self, data: Any, *, deadline: float = math.inf
     ) -> tuple[list[NDArray[np.float64]], float] | None:
         """Return the expected counts of every family given the known cells, and their likelihood.
 
         Tables as the network has them: an axis for each parent, the variable's own last. None when
-        ``time.perf_counter()`` passes the deadline before all rows are done.
+        ``time.perf_counter()`` passes the deadline, or Ctrl-C comes, before all rows are done.
         """
         network = self.network
+        data = network.encode(data)
         counts = [np.zeros(table.shape) for table in network.tables]
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         total = 0.0
         for rows, likelihoods in self._blocks(data):
-            if time.perf_counter() > deadline:
+            try:
+                beliefs = self.tree.calibrate(likelihoods, deadline=deadline)
+            except TimeoutError:
                 return None
-            beliefs = self.tree.calibrate(likelihoods)
             self._check_possible(np.broadcast_to(self._log(beliefs), len(rows)), data, -1, rows[0])
             total += float(weights[rows] @ np.broadcast_to(self._log(beliefs), len(rows)))
             for v in range(network.n_variables):
                 belief = beliefs[self.tree.home[v]]
                 family = (*network.dag.parents[v], v)
                 kept = tuple(sorted(family))
-                values = self.tree.reduced(belief, kept, np.sum).values
+                values = belief.summed(kept).plain()
                 share = values / values.reshape(len(values), -1).sum(axis=1).reshape(
                     -1, *([1] * len(kept))
                 )
@@ -299,24 +328,29 @@ class Inference:
     def _log(self, beliefs: list[Beliefs]) -> NDArray[np.float64]:
         """Return the log-probability of the evidence of every row, from a calibrated root."""
         root = beliefs[0]
-        sums = root.values.reshape(len(root.values), -1).sum(axis=1)
+        sums = root.plain().reshape(len(root.values), -1).sum(axis=1)
         with np.errstate(divide="ignore"):
             return np.asarray(root.log + np.log(sums))
 
-    def complete(self, data: Table, *, seed: int = 0) -> Table:
-        """Return the table with the gaps of each row drawn from their posterior."""
+    def complete(self, data: Any, *, seed: int = 0, deadline: float = math.inf) -> Table:
+        """Return the rows with the missing cells of each drawn from their posterior.
+
+        TimeoutError when ``time.perf_counter()`` passes the deadline, or Ctrl-C comes, before.
+        """
         rng = np.random.default_rng(seed)
-        codes = np.array(data.codes)
-        for rows, likelihoods in self._blocks(data):
-            codes[rows] = self._traced(likelihoods, len(rows), None, rng)
-        return replace(data, codes=codes)
+        table = self.network.encode(data)
+        codes = np.array(table.codes)
+        for rows, likelihoods in self._blocks(table):
+            codes[rows] = self._traced(likelihoods, len(rows), None, rng, deadline)
+        return replace(table, codes=codes)
 
     def _traced(
         self,
         likelihoods: Likelihoods,
         n_rows: int,
-        evidence: Mapping[str, Any] | None,
+        known: Mapping[int, int] | None,
         rng: np.random.Generator | None,
+        deadline: float = math.inf,
     ) -> NDArray[np.int32]:
         """Return the most probable codes of every row, or with `rng` codes drawn at random."""
         tree = self.tree
@@ -325,38 +359,37 @@ class Inference:
         waiting: list[list[Beliefs]] = [[] for _ in tree.bags]
         beliefs: list[Beliefs] = [None] * len(tree.bags)  # type: ignore[list-item]
         for i in reversed(order):
+            look_at_the_clock(deadline)
             beliefs[i] = tree.combine(i, waiting[i], by_bag[i])
             if parent[i] >= 0:
                 kept = tuple(v for v in tree.bags[i] if v in tree.decomposition.bags[parent[i]])
-                reduce = np.max if rng is None else np.sum
-                waiting[parent[i]].append(tree.reduced(beliefs[i], kept, reduce))
-        self._checked(beliefs[order[0]], evidence)
+                up = beliefs[i].maximised(kept) if rng is None else beliefs[i].summed(kept)
+                waiting[parent[i]].append(up)
+        self._checked(beliefs[order[0]], known)
         codes = np.full((n_rows, self.network.n_variables), -1, dtype=np.int32)
         every = np.arange(n_rows)
         for i in order:
             bag = tree.bags[i]
-            values = np.broadcast_to(beliefs[i].values, (n_rows, *beliefs[i].values.shape[1:]))
-            known = [v for v in bag if codes[0, v] >= 0]
             free = [v for v in bag if codes[0, v] < 0]
             if not free:
                 continue
-            axes = [1 + bag.index(v) for v in (*known, *free)]
-            table = np.transpose(values, (0, *axes))
-            table = table[(every, *(codes[:, v] for v in known))].reshape(n_rows, -1)
+            row = every if len(beliefs[i].values) > 1 else np.zeros(n_rows, dtype=np.intp)
+            table = _given(beliefs[i], row, codes, free).reshape(n_rows, -1)
             best = table.argmax(axis=1) if rng is None else _drawn(table, rng)
             shape = tuple(self.network.n_states[v] for v in free)
             for v, found in zip(free, np.unravel_index(best, shape), strict=True):
                 codes[:, v] = found
         return codes
 
-    def _checked(self, found: Beliefs, evidence: Mapping[str, Any] | None) -> Beliefs:
+    def _checked(self, found: Beliefs, known: Mapping[int, int] | None) -> Beliefs:
         """Refuse evidence that has probability zero, by name."""
         if np.isneginf(found.log).any() or found.values.max() == 0:
-            self._refuse_impossible(evidence)
+            self._refuse_impossible(known)
         return found
 
-    def _refuse_impossible(self, evidence: Mapping[str, Any] | None) -> NoReturn:
-        given = ", ".join(f"{name}={state}" for name, state in (evidence or {}).items())
+    def _refuse_impossible(self, known: Mapping[int, int] | None) -> NoReturn:
+        names, states = self.network.names, self.network.states
+        given = ", ".join(f"{names[v]}={states[v][code]}" for v, code in (known or {}).items())
         msg = f"the evidence has probability zero: {given or 'the likelihoods exclude all'}"
         raise DataError(msg)
 
@@ -374,6 +407,22 @@ class Inference:
             ]
             msg = f"row {row + 1} has probability zero: {', '.join(known)}"
             raise DataError(msg)
+
+
+def _given(
+    belief: Beliefs, row: NDArray[np.intp], codes: NDArray[np.int32], free: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return each row's table over the free variables, the others being what they are."""
+    known = [v for v in belief.variables if v not in free]
+    axes = (0, *(1 + belief.variables.index(v) for v in (*known, *free)))
+    exponents = belief.exponents
+    turned = Beliefs(
+        (*known, *free),
+        np.transpose(belief.values, axes),
+        belief.log,
+        None if exponents is None else np.transpose(exponents, axes),
+    )
+    return turned.at((row, *(codes[:, v] for v in known)))
 
 
 def _drawn(table: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:

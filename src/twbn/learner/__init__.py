@@ -20,7 +20,7 @@ def __getattr__(name: str) -> Any:
         except ModuleNotFoundError as error:
             from twbn.errors import MissingDependencyError
 
-            msg = f"{name} needs scikit-learn: pip install 'twbn[sklearn]'"
+            msg = f"{name} needs scikit-learn: pip install scikit-learn"
             raise MissingDependencyError(msg) from error
         return getattr(estimator, name)
     msg = f"module {__name__!r} has no attribute {name!r}"

@@ -9,19 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twbn import interrupts
+from twbn.checks import FOREVER, checked_time_limit, checked_whole
 from twbn.data.convert import as_table
 from twbn.data.table import Table
 from twbn.errors import OptionError
+from twbn.graphs.dag import Dag
 from twbn.inference import Inference
+from twbn.interrupts import keeps_best
 from twbn.network import Network, fit
-from twbn.network.fit import table_from_counts
+from twbn.network.fit import coded_like, dag_of, table_from_counts
 from twbn.search import SearchResult, learn
+from twbn.search.options import check_budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = ["EmResult", "IncompleteResult", "fit_incomplete", "learn_incomplete"]
 
+#: Share of the time limit for the first structure.
+FIRST_SHARE = 0.25
+#: Share of EM's time limit for its first step; if that is not enough, there is none.
+FIRST_STEP_SHARE = 0.7
+#: Rows whose likelihood is computed before the clock is looked at.
+ROWS_AT_ONCE = 20
 #: Completions of every row that stand for what its gaps may be.
 COMPLETIONS = 5
 
@@ -55,6 +66,7 @@ class IncompleteResult:
     status: str
 
 
+@keeps_best
 def fit_incomplete(
     structure: Any,
     data: Any,
@@ -79,47 +91,84 @@ def fit_incomplete(
     Notes
     -----
     Expected counts come from the junction tree; each iteration costs two passes for every distinct
-    row. The objective never falls.
+    row. The objective never falls. Where the time limit leaves no time for a single iteration, the
+    parameters are those of the start, and the likelihood is estimated from some of the rows.
     """
     begun = time.perf_counter()
-    table = as_table(data)
-    if max_iterations < 1:
-        msg = f"max_iterations must be 1 or more, got {max_iterations}"
-        raise OptionError(msg)
+    dag, table = dag_of(structure), coded_like(structure, data)
+    time_limit = checked_time_limit(time_limit)
+    checked_whole("max_iterations", max_iterations, least=1)
     if not (np.isfinite(ess) and ess >= 0):
         msg = f"ess must be 0 (maximum likelihood) or more, got {ess!r}"
         raise OptionError(msg)
-    if start is not None and start.names != table.names:
-        msg = "start has other variables than the data, or in another order"
-        raise OptionError(msg)
+    if start is not None:
+        _check_start(start, dag, table)
     if not table.n_missing.any():
         network = fit(structure, table, ess=ess)
         value = float(_weights(table) @ network.log_likelihood(table))
         return EmResult(network, value, (value,), converged=True)
     if start is None:
         start = fit(structure, _filled_at_random(table), ess=max(ess, 1.0))
+    elif start.decomposition is None and not isinstance(structure, Dag):
+        start = replace(start, decomposition=getattr(structure, "decomposition", None))
     network = start
     distinct = _distinct(table)
     trace: list[float] = []
     converged = False
-    deadline = math.inf if time_limit is None else begun + time_limit
+    seconds = FOREVER if time_limit is None else time_limit
+    deadline = begun + seconds
     for _ in range(max_iterations):
-        expected = Inference(network).expected_counts(
-            distinct, deadline=deadline if trace else math.inf
-        )
+        engine = Inference(network)
+        share = 1.0 if trace else FIRST_STEP_SHARE
+        expected = engine.expected_counts(distinct, deadline=begun + share * seconds)
         if expected is None:
+            if not trace:  # no time for a single step: these parameters it is
+                fitted = network
+                log_likelihood = _estimated_likelihood(engine, distinct, deadline)
+                trace.append(log_likelihood + _log_prior(network, ess))
             break
         counts, log_likelihood = expected
         fitted = network  # the likelihood is that of these parameters
         trace.append(log_likelihood + _log_prior(network, ess))
         converged = len(trace) > 1 and trace[-1] - trace[-2] < tolerance * table.total_weight
-        if converged or time.perf_counter() > deadline:
+        if converged or interrupts.pending() or time.perf_counter() > deadline:
             break
         tables = tuple(table_from_counts(count, ess) for count in counts)
         network = replace(network, tables=tables)
     return EmResult(fitted, log_likelihood, tuple(trace), converged)
 
 
+def _estimated_likelihood(engine: Inference, table: Table, deadline: float) -> float:
+    """Return the log-likelihood of the known cells, from as many rows as there is time for."""
+    weights = _weights(table)
+    order = np.random.default_rng(0).permutation(table.n_rows)
+    total = seen = 0.0
+    for first in range(0, table.n_rows, ROWS_AT_ONCE):
+        rows = order[first : first + ROWS_AT_ONCE]
+        total += float(weights[rows] @ engine.log_codes(table.codes[rows]))
+        seen += float(weights[rows].sum())
+        if time.perf_counter() > deadline or interrupts.pending():
+            break
+    return total * table.total_weight / seen if seen else 0.0
+
+
+def _check_start(start: Network, dag: Dag, table: Table) -> None:
+    """Refuse parameters of another structure, or of other states."""
+    if start.names != table.names:
+        msg = "start has other variables than the data, or in another order"
+        raise OptionError(msg)
+    if start.dag != dag:
+        v = next(v for v, parents in enumerate(dag.parents) if parents != start.dag.parents[v])
+        theirs, ours = ([table.names[p] for p in d.parents[v]] for d in (start.dag, dag))
+        msg = (
+            f"start has another structure: {table.names[v]!r} has the parents {theirs} there, and "
+            f"{ours} in the structure; leave start out, or give start.dag as the structure"
+        )
+        raise OptionError(msg)
+    start.check_columns(table)
+
+
+@keeps_best
 def learn_incomplete(
     data: Any,
     *,
@@ -160,19 +209,21 @@ def learn_incomplete(
     """
     begun = time.perf_counter()
     table = as_table(data)
+    time_limit = check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
     if time_limit is None and max_iterations is None:
         time_limit = 60.0
-    if max_rounds < 1:
-        msg = f"max_rounds must be 1 or more, got {max_rounds}"
-        raise OptionError(msg)
+    checked_whole("max_rounds", max_rounds, least=1)
+
+    limit = FOREVER if time_limit is None else time_limit
 
     def left() -> float:
-        return math.inf if time_limit is None else time_limit - (time.perf_counter() - begun)
+        return limit - (time.perf_counter() - begun)
 
     def search(rows: Table, start: Any) -> SearchResult:
-        share = (
-            None if time_limit is None else max(min(left(), time_limit) / (2 * max_rounds), 0.05)
-        )
+        share = None
+        if time_limit is not None:  # nothing makes up for a poor first structure
+            first = FIRST_SHARE * time_limit if start is None else 0.0
+            share = max(left() / (2 * max_rounds), first, 0.05)
         return learn(
             rows, treewidth=treewidth, method=method, score=score, ess=ess,
             max_parents=max_parents, time_limit=share, max_iterations=max_iterations, seed=seed,
@@ -199,6 +250,9 @@ def learn_incomplete(
         trace.append(best.criterion)
         if on_progress is not None:
             on_progress(time.perf_counter() - begun, number + 1, best.criterion)
+        if interrupts.pending():
+            status = "interrupted"
+            break
         if left() <= 0:
             status = "time_limit"
             break
@@ -206,20 +260,27 @@ def learn_incomplete(
         if stuck and number >= 2:
             status = "converged"
             break
-        completed = _completions(best.network, table, seed + number + 1)
+        try:
+            completed = _completions(best.network, table, seed + number + 1, begun + limit)
+        except TimeoutError:
+            status = "interrupted" if interrupts.pending() else "time_limit"
+            break
     assert best is not None
     return replace(best, trace=tuple(trace), status=status)
 
 
-def _completions(network: Network, table: Table, seed: int) -> Table:
-    """Return several weighted completions of every row; of a row without gaps, itself."""
+def _completions(network: Network, table: Table, seed: int, deadline: float) -> Table:
+    """Return several weighted completions of every row; of a row without gaps, itself.
+
+    TimeoutError when ``time.perf_counter()`` passes the deadline before.
+    """
     gaps = (table.codes < 0).any(axis=1)
     if not gaps.any():
         return table
     weights = _weights(table)
     repeated = np.repeat(np.flatnonzero(gaps), COMPLETIONS)
     rows = replace(table, codes=table.codes[repeated], weights=None)
-    drawn = Inference(network).complete(rows, seed=seed).codes
+    drawn = Inference(network).complete(rows, seed=seed, deadline=deadline).codes
     return Table(
         table.names,
         table.codings,

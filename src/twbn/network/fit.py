@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twbn.data.coding_document import coding_of
 from twbn.data.convert import as_table
-from twbn.errors import DataError, OptionError
+from twbn.data.table import Table
+from twbn.errors import DataError, MemoryLimitError, OptionError
 from twbn.graphs.dag import Dag
 from twbn.network.network import Network
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from twbn.data.table import Table
     from twbn.graphs.decomposition import TreeDecomposition
 
-__all__ = ["family_counts", "fit", "table_from_counts"]
+__all__ = ["coded_like", "dag_of", "family_counts", "fit", "table_from_counts"]
+
+#: Entries of all tables together.
+MAX_ENTRIES = 2**28
 
 
 def fit(
@@ -32,9 +37,11 @@ def fit(
     Parameters
     ----------
     structure
-        A `Dag` or anything with a `dag` (a search result), whose variables are the table's columns.
+        A `Dag` or anything with a `dag` (a search result, also from `read_result`), whose variables
+        are the table's columns.
     data
-        A Table or anything `as_table` takes; weighted rows count by their weight.
+        A Table or anything `as_table` takes; weighted rows count by their weight. Rows other than
+        those that the structure was learned from are coded as those were.
     ess
         Equivalent sample size of the Dirichlet prior, spread evenly over each table as in BDeu.
         0: maximum likelihood, and uniform where the parents were never seen so.
@@ -47,28 +54,76 @@ def fit(
     >>> fit(Dag.from_arcs(2, [(0, 1)]), table, ess=0).table("b").tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    table = as_table(data)
-    dag = structure if isinstance(structure, Dag) else getattr(structure, "dag", None)
-    if not isinstance(dag, Dag):
-        msg = f"structure must be a Dag or have one, got {type(structure).__name__}"
-        raise OptionError(msg)
-    if dag.n_vertices != table.n_variables:
-        msg = f"the structure has {dag.n_vertices} variables, the data {table.n_variables} columns"
-        raise DataError(msg)
-    names = getattr(structure, "names", table.names)
-    if tuple(names) != table.names:
-        msg = "the structure has other variables than the data, or in another order"
-        raise DataError(msg)
+    dag = dag_of(structure)
+    table = coded_like(structure, data)
     if not (np.isfinite(ess) and ess >= 0):
         msg = f"ess must be 0 (maximum likelihood) or more, got {ess!r}"
         raise OptionError(msg)
     table.require_complete("fitting parameters")
     if decomposition is None and not isinstance(structure, Dag):
         decomposition = getattr(structure, "decomposition", None)
+    _refuse_too_large(table, dag)
     tables = tuple(
-        table_from_counts(family_counts(table, v, dag.parents[v]), ess) for v in range(len(names))
+        table_from_counts(family_counts(table, v, dag.parents[v]), ess)
+        for v in range(dag.n_vertices)
     )
     return Network(dag, table.names, table.codings, tables, decomposition)
+
+
+def dag_of(structure: Any) -> Dag:
+    """Return the graph of a structure: a `Dag`, a search result, or a result read from a file."""
+    dag = structure if isinstance(structure, Dag) else getattr(structure, "dag", None)
+    if not isinstance(dag, Dag):
+        msg = f"structure must be a Dag or have one, got {type(structure).__name__}"
+        raise OptionError(msg)
+    return dag
+
+
+def coded_like(structure: Any, data: Any) -> Table:
+    """Return data as a table of a structure's variables.
+
+    A structure that was learned from data knows how these were coded: numbers are cut where they
+    were cut then, and states that do not occur here are kept. A state that is new is an error.
+    """
+    dag = dag_of(structure)
+    names, coding = getattr(structure, "names", None), getattr(structure, "coding", None)
+    if names is not None and coding is not None:
+        try:
+            codings = [coding_of(c, name) for c, name in zip(coding, names, strict=True)]
+        except (KeyError, TypeError, ValueError) as error:
+            msg = f"the coding of the structure is not one: {error}"
+            raise DataError(msg) from None
+        like = Table.blank(names, codings)
+        table = data if _is_coded_as(data, like) else as_table(data, like=like)
+    else:
+        table = as_table(data)
+    if dag.n_vertices != table.n_variables:
+        msg = f"the structure has {dag.n_vertices} variables, the data {table.n_variables} columns"
+        raise DataError(msg)
+    if names is not None and tuple(names) != table.names:
+        msg = "the structure has other variables than the data, or in another order"
+        raise DataError(msg)
+    return table
+
+
+def _is_coded_as(data: Any, like: Table) -> bool:
+    return isinstance(data, Table) and (data.names, data.codings) == (like.names, like.codings)
+
+
+def _refuse_too_large(table: Table, dag: Dag) -> None:
+    """Refuse tables that would not fit before the first is allocated."""
+    sizes = [
+        math.prod(int(table.n_states[u]) for u in (v, *parents))
+        for v, parents in enumerate(dag.parents)
+    ]
+    if sum(sizes) > MAX_ENTRIES:
+        v = int(np.argmax([float(size) for size in sizes]))
+        msg = (
+            f"the tables have {float(sum(sizes)):.3g} entries, more than {MAX_ENTRIES:,}; that of "
+            f"{table.names[v]!r} with {len(dag.parents[v])} parents has {float(sizes[v]):.3g} of "
+            "them: give it fewer parents, or its parents fewer states"
+        )
+        raise MemoryLimitError(msg)
 
 
 def family_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray[np.float64]:

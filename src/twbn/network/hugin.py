@@ -6,7 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from twbn.errors import FileFormatError
-from twbn.network.parts import Parts, read_text, write_text
+from twbn.files import read_text, write_text
+from twbn.network.parts import Parts
+from twbn.network.tokens import Tokens
+from twbn.numerals import as_number
 
 if TYPE_CHECKING:
     import os
@@ -15,57 +18,93 @@ if TYPE_CHECKING:
 
 __all__ = ["read_hugin", "write_hugin"]
 
-_COMMENT = re.compile(r"%[^\n]*")
-_NODE = re.compile(r"(?:discrete\s+)?node\s+(?P<name>[^\s{]+)\s*\{(?P<body>[^}]*)\}")
-_POTENTIAL = re.compile(r"potential\s*\((?P<family>[^)]*)\)\s*\{(?P<body>[^}]*)\}")
-_STATES = re.compile(r"states\s*=\s*\((?P<states>.*?)\)\s*;", re.DOTALL)
-_DATA = re.compile(r"data\s*=\s*(?P<data>[^;]*);")
+# A name may have commas inside, and equals signs.
+_TOKEN = re.compile(
+    r"%[^\n]*|\s+|\"(?P<text>[^\"]*)\"|(?P<mark>[{}()|;=])"
+    r"|(?P<word>[^\s{}()|;\"%=]+(?:=[^\s{}()|;\"%=]+)*)"
+)
 
 
 def read_hugin(path: str | os.PathLike[str]) -> Network:
-    """Return the network of a Hugin file with tables of numbers."""
-    source = str(path)
-    text = _COMMENT.sub("", read_text(path))
-    parts = Parts(source)
-    for node in _NODE.finditer(text):
-        states = _STATES.search(node["body"])
-        if states is None:
-            msg = f"{source}: node {node['name']!r} has no states"
-            raise FileFormatError(msg)
-        if node["name"] in parts.states:
-            msg = f"{source}: node {node['name']!r} is declared twice"
-            raise FileFormatError(msg)
-        words = re.findall(r'"([^"]*)"|([^\s"()]+)', states["states"])
-        parts.states[node["name"]] = [quoted or bare for quoted, bare in words]
-    for potential in _POTENTIAL.finditer(text):
-        child, _, parents = potential["family"].partition("|")
-        child = child.strip()
-        if child in parts.tables:
-            msg = f"{source}: the potential of {child!r} is given twice"
-            raise FileFormatError(msg)
-        parts.parents[child] = parents.split()
-        data = _DATA.search(potential["body"])
-        if data is None:
-            msg = f"{source}: the potential of {child!r} has no data"
-            raise FileFormatError(msg)
-        words = re.sub(r"[(),]", " ", data["data"]).split()
-        try:
-            values = [float(word) for word in words]
-        except ValueError as error:
-            msg = f"{source}: the potential of {child!r}: {error}"
-            raise FileFormatError(msg) from None
-        parts.tables[child] = parts.reshaped(child, values)
+    """Return the network of a Hugin file with tables of numbers; errors name line and column."""
+    tokens = Tokens(read_text(path), str(path), _TOKEN)
+    parts = Parts(str(path))
+    while tokens:
+        word = tokens.next("a node or a potential")
+        if word == "node":
+            _read_node(tokens, parts)
+        elif word == "potential":
+            _read_potential(tokens, parts)
+        elif word == "{":
+            _skip_block(tokens)
+        elif word in {"continuous", "decision", "utility", "function"}:
+            tokens.fail(f"a {word} node; only discrete nodes are read", back=1)
+        # Everything else is the head of a block: net, class, discrete.
     if not parts.states:
-        msg = f"{source}: no nodes: this is not a Hugin file"
+        msg = f"{path}: no nodes: this is not a Hugin file"
         raise FileFormatError(msg)
     return parts.network()
+
+
+def _read_node(tokens: Tokens, parts: Parts) -> None:
+    name = tokens.next("the name of a node")
+    if name in parts.states:
+        tokens.fail(f"node {name!r} is declared twice", back=1)
+    states = _entries(tokens).get("states")
+    if states is None:
+        tokens.fail(f"node {name!r} has no states", back=1)
+    parts.states[name] = [word for word in states if word not in {"(", ")"}]
+
+
+def _read_potential(tokens: Tokens, parts: Parts) -> None:
+    tokens.expect("(")
+    family = [word for word in tokens.until(")") if word != "|"]
+    if not family:
+        tokens.fail("a potential of no node", back=1)
+    child = family[0]
+    if child in parts.tables:
+        tokens.fail(f"the potential of {child!r} is given twice", back=1)
+    parts.parents[child] = family[1:]
+    data = _entries(tokens).get("data")
+    if data is None:
+        tokens.fail(f"the potential of {child!r} has no data", back=1)
+    numbers = [number for word in data for number in word.split(",") if number.strip("() ")]
+    values = [as_number(number) for number in numbers]
+    if None in values:
+        tokens.fail(
+            f"the potential of {child!r}: {numbers[values.index(None)]!r} is not a number", back=1
+        )
+    parts.tables[child] = parts.reshaped(child, [value for value in values if value is not None])
+
+
+def _entries(tokens: Tokens) -> dict[str, list[str]]:
+    """Take a block ``{ name = value; … }``; return the tokens of each value."""
+    tokens.expect("{")
+    entries: dict[str, list[str]] = {}
+    while tokens.peek() != "}":
+        words = tokens.until(";")
+        if len(words) > 1 and words[1] == "=":
+            entries.setdefault(words[0], words[2:])
+    tokens.expect("}")
+    return entries
+
+
+def _skip_block(tokens: Tokens) -> None:
+    """Take the rest of a block, with the blocks inside it."""
+    depth = 1
+    while depth:
+        word = tokens.next("'}'")
+        depth += (word == "{") - (word == "}")
 
 
 def write_hugin(network: Network, path: str | os.PathLike[str]) -> None:
     """Write a network as a Hugin file, with every digit."""
     for name in network.names:
-        if re.search(r"[\s{}()|;%\"]", name):
-            msg = f"a Hugin file cannot hold the name {name!r}: no blanks, brackets or quotes"
+        if re.search(r"[\s{}()|;%\"]|^=|=$|==", name):
+            msg = (
+                f"a Hugin file cannot hold the name {name!r}: no blanks, brackets or quotes, and "
+                "equals signs only between other characters"
+            )
             raise FileFormatError(msg)
     lines = ["net", "{", "}"]
     for v, name in enumerate(network.names):

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.discretize import Bins, Categories
+from twbn.data.coding_document import coding_document, coding_of
 from twbn.errors import FileFormatError
+from twbn.files import read_text, write_text
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.network.network import Network
-from twbn.network.parts import read_text, write_text
 
 if TYPE_CHECKING:
     import os
-
-    from twbn.data.discretize import Coding
 
 __all__ = ["network_document", "network_from_document", "read_json", "write_json"]
 
@@ -51,7 +49,7 @@ def network_document(network: Network) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "variables": [
-            {"name": name, **_coding_document(coding)}
+            {"name": name, **coding_document(coding)}
             for name, coding in zip(names, network.codings, strict=True)
         ],
         "parents": network.parents,
@@ -89,7 +87,10 @@ def network_from_document(document: Any, source: str = "document") -> Network:
         raise FileFormatError(msg)
     try:
         names = tuple(str(variable["name"]) for variable in document["variables"])
-        codings = tuple(_coding(variable) for variable in document["variables"])
+        codings = tuple(
+            coding_of(variable, name)
+            for variable, name in zip(document["variables"], names, strict=True)
+        )
         position = {name: v for v, name in enumerate(names)}
         dag = Dag(tuple(tuple(position[p] for p in document["parents"][name]) for name in names))
         tables = []
@@ -114,27 +115,3 @@ def network_from_document(document: Any, source: str = "document") -> Network:
     except (TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         msg = f"{source}: {error}"
         raise FileFormatError(msg) from None
-
-
-def _coding_document(coding: Coding) -> dict[str, Any]:
-    if isinstance(coding, Bins):
-        return {
-            "states": list(coding.states),
-            "dtype": "bins",
-            "bins": list(coding.edges),
-            "at_least": coding.at_least,
-        }
-    kinds = sorted({type(state).__name__ for state in coding.states})
-    return {"states": list(coding.states), "dtype": kinds[0] if len(kinds) == 1 else "mixed"}
-
-
-def _coding(variable: dict[str, Any]) -> Coding:
-    if "bins" in variable:
-        return Bins(tuple(map(float, variable["bins"])), bool(variable.get("at_least", False)))
-    states = variable["states"]
-    if not all(isinstance(state, str | int | float | bool) for state in states):
-        msg = f"the states of {variable['name']!r} must be texts, numbers or truth values"
-        raise ValueError(msg)
-    if variable.get("dtype") == "float":
-        states = [float(state) for state in states]
-    return Categories(tuple(states))

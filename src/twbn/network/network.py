@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twbn.checks import checked_whole
+from twbn.data.columns import is_missing
 from twbn.data.convert import as_table
 from twbn.data.discretize import Bins, Categories, State
-from twbn.data.table import Table
-from twbn.errors import DataError, GraphError, MemoryLimitError, OptionError, UnknownStateError
+from twbn.data.table import Table, check_text
+from twbn.errors import DataError, GraphError, MemoryLimitError, UnknownStateError
 from twbn.graphs.dag import Dag
+from twbn.network.evidence import as_mapping
+from twbn.views import Viewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,12 +33,13 @@ __all__ = ["Network", "State", "Table"]
 
 #: Cells that are drawn at once.
 MAX_CELLS = 2**31
-#: How far from one the probabilities of a row may sum.
-EXACT = 1e-9
+#: How far from one the probabilities of a row may sum; they are then made to sum to one, unless
+#: what they are off by is rounding of the sum itself.
+EXACT, ROUNDING = 1e-9, 4 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Network:
+class Network(Viewed):
     """A Bayesian network: a graph and, for every variable, its distribution given its parents.
 
     Invariant: `tables[v]` has one axis for each parent of v, in the order of ``dag.parents[v]``
@@ -60,10 +67,11 @@ class Network:
         object.__setattr__(self, "names", tuple(map(str, self.names)))
         object.__setattr__(self, "codings", tuple(self.codings))
         tables = tuple(np.array(table, dtype=np.float64) for table in self.tables)
-        for table in tables:
-            table.setflags(write=False)
         object.__setattr__(self, "tables", tables)
         self._check()
+        object.__setattr__(self, "tables", tuple(map(_summing_to_one, tables)))
+        for table in self.tables:
+            table.setflags(write=False)
 
     @classmethod
     def from_tables(
@@ -139,37 +147,56 @@ class Network:
     def state_code(self, variable: int, state: Any) -> int:
         """Return the code of a state; UnknownStateError names the nearest one."""
         states = self.states[variable]
-        for code, known in enumerate(states):
-            if known == state and isinstance(known, bool) == isinstance(state, bool):
-                return code
         texts = [str(known) for known in states]
+        if not is_missing(state):
+            for code, known in enumerate(states):
+                if known == state and isinstance(known, bool) == isinstance(state, bool):
+                    return code
         if str(state) in texts:
             return texts.index(str(state))
         coding = self.codings[variable]
-        if isinstance(coding, Bins) and state is not None:
+        if isinstance(coding, Bins) and not is_missing(state):
             return int(coding.encode([state], self.names[variable])[0])
         msg = unknown("state", str(state), texts) + f" (of variable {self.names[variable]!r})"
         raise UnknownStateError(msg)
 
-    def encode(self, data: Any) -> Table:
+    def known_codes(self, evidence: Any) -> dict[int, int]:
+        """Return the code of every variable that evidence knows, by position.
+
+        Parameters
+        ----------
+        evidence
+            State by variable: a mapping, a pandas Series, or a frame of one row. What is missing
+            (None, NaN, an empty text) is not known; a name or state that does not exist is an
+            error.
+        """
+        known: dict[int, int] = {}
+        for name, state in as_mapping(evidence).items():
+            v = self.index(name)
+            if not is_missing(state) or str(state) in map(str, self.states[v]):
+                known[v] = self.state_code(v, state)
+        return known
+
+    def encode(self, data: Any, *, target: str | None = None) -> Table:
         """Return data coded by this network's rules; columns that are not there are unknown.
 
-        Columns that the network does not have are left out; new states are an error that names
-        them.
+        Columns that the network does not have are left out. Where a column has almost the name of a
+        variable that is not there, that is an error, and where variables other than `target` are
+        not there although other columns are, a warning. New states are an error that names them.
         """
         if isinstance(data, Table) and data.names == self.names:
             self.check_columns(data)
             return data
-        row = np.zeros((1, self.n_variables), dtype=np.int32)
-        return as_table(data, like=Table(self.names, self.codings, row), absent_ok=True)
+        like = Table.blank(self.names, self.codings)
+        return as_table(data, like=like, absent_ok=True, target=target)
 
     def table(self, name: str) -> NDArray[np.float64]:
         """Return P(variable | parents): an axis for each parent, and the variable's own last."""
         return self.tables[self.index(name)]
 
-    def log_likelihood(self, data: Table) -> NDArray[np.float64]:
-        """Return the log-probability of every row of a complete table with these variables."""
-        self.check_columns(data)
+    def log_likelihood(self, data: Any) -> NDArray[np.float64]:
+        """Return the log-probability of every row of complete data with these variables."""
+        data = self.encode(data)
         data.require_complete("the likelihood of rows")
         total = np.zeros(data.n_rows)
         with np.errstate(divide="ignore"):
@@ -180,12 +207,8 @@ class Network:
 
     def sample(self, n_rows: int, *, seed: int = 0) -> Table:
         """Return independent rows, the same for the same seed."""
-        if n_rows < 1:
-            msg = f"n_rows must be 1 or more, got {n_rows}"
-            raise OptionError(msg)
-        if seed < 0:
-            msg = f"seed must be 0 or more, got {seed}"
-            raise OptionError(msg)
+        n_rows = checked_whole("n_rows", n_rows, least=1)
+        seed = checked_whole("seed", seed, least=0)
         if n_rows * self.n_variables > MAX_CELLS:
             msg = (
                 f"{n_rows:,} rows of {self.n_variables} variables are more than {MAX_CELLS:,} cells"
@@ -287,11 +310,18 @@ class Network:
             )
             raise DataError(msg)
         if len(set(self.names)) < n:
-            twice = next(name for name in self.names if self.names.count(name) > 1)
+            twice = next(name for name, times in Counter(self.names).items() if times > 1)
             msg = f"two variables are called {twice!r}"
             raise DataError(msg)
         for v, table in enumerate(self.tables):
             name, states = self.names[v], self.states[v]
+            check_text(name, "names of variables")
+            for state in states:
+                if isinstance(state, str):
+                    check_text(state, f"the states of {name!r}")
+                elif not math.isfinite(state):
+                    msg = f"the states of {name!r} must be finite numbers or texts, got {state}"
+                    raise DataError(msg)
             if not states or len(set(states)) < len(states):
                 msg = f"the states of {name!r} must be distinct, and at least one: {list(states)}"
                 raise DataError(msg)
@@ -314,6 +344,14 @@ def _plain(state: Any) -> State:
     """Return a state without numpy around it."""
     plain: State = state.item() if isinstance(state, np.generic) else state
     return plain
+
+
+def _summing_to_one(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a table whose rows sum to one as closely as floating-point numbers do."""
+    sums = table.sum(axis=-1, keepdims=True)
+    if np.abs(sums - 1).max() <= ROUNDING * table.shape[-1]:
+        return table
+    return np.asarray(table / sums)
 
 
 def unknown(kind: str, name: str, known: Sequence[str]) -> str:

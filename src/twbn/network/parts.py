@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 import warnings
-import zlib
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,17 +13,17 @@ from twbn.errors import DataError, FileFormatError, GraphError, MemoryLimitError
 from twbn.network.network import EXACT, Network
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from twbn.data.discretize import State
 
-__all__ = ["Parts", "read_text", "state_kind", "typed_states", "write_text"]
+__all__ = ["Parts", "state_kind", "typed_states"]
 
-#: The largest table of one variable.
+#: The largest table of one variable, and of all of those that a few lines of a file may stand for.
 MAX_ENTRIES, MAX_AXES = 2**27, 60
+MAX_UNWRITTEN = 2**22
 #: A row of probabilities may be off by this much in a file; it is then made to sum to one.
 TOLERANCE = 1e-2
 
@@ -88,7 +85,7 @@ class Parts:
                     f"{' given ' + given if given else ''} sum to {total:.6g}, not 1"
                 )
                 raise FileFormatError(msg)
-            if off > EXACT:
+            if off > EXACT:  # less is mended without a word when the network is made
                 worst = max(worst, off)
                 self.tables[name] = table / sums
         if worst:
@@ -120,29 +117,3 @@ def typed_states(texts: Sequence[str], kind: str) -> list[State]:
     except (ValueError, KeyError):
         pass  # the names are what the file has, whatever it says of them
     return list(texts)
-
-
-def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file: UTF-8 or, failing that, Latin-1; gzip by its ending."""
-    path = Path(path)
-    if not path.is_file():
-        msg = f"{path}: no such file"
-        raise FileFormatError(msg)
-    try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        msg = f"{path}: not a gzip file ({error})"
-        raise FileFormatError(msg) from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file in one piece; gzip by its ending."""
-    path = Path(path)
-    partial = path.with_name(path.name + ".part")
-    raw = text.encode("utf-8")
-    partial.write_bytes(gzip.compress(raw, mtime=0) if path.suffix == ".gz" else raw)
-    partial.replace(path)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from twbn.errors import FileFormatError, OptionError
-from twbn.network.parts import Parts, read_text, write_text
+from twbn.files import read_text, write_text
+from twbn.network.parts import Parts
+from twbn.numerals import as_number
 
 if TYPE_CHECKING:
     import os
@@ -47,19 +49,25 @@ def read_uai(path: str | os.PathLike[str], *, dialect: Dialect = "uai") -> Netwo
             stacklevel=2,
         )
     lines = (re.sub(r"#.*", "", line) for line in text.splitlines())
-    words = iter([w for line in lines if not re.match(r"c(\s|$)", line) for w in line.split()])
+    listed = [w for line in lines if not re.match(r"c(\s|$)", line) for w in line.split()]
+    words = iter(listed)
     kind = next(words, "")
     if kind != "BAYES":
         msg = f"{source}: a Bayesian network begins with BAYES, got {kind or 'nothing'!r}"
         raise FileFormatError(msg)
-    n = _whole(words, "number of variables", source)
-    sizes = [_whole(words, "number of states", source) for _ in range(n)]
-    n_functions = _whole(words, "number of functions", source)
+    # Every variable, state and member of a scope is written somewhere in the file.
+    most = len(listed)
+    n = _whole(words, "number of variables", source, most)
+    sizes = [_whole(words, "number of states", source, most) for _ in range(n)]
+    n_functions = _whole(words, "number of functions", source, most)
     if n_functions != n:
         msg = f"{source}: {n} variables have {n_functions} functions, expected one for each"
         raise FileFormatError(msg)
     scopes = [
-        [_whole(words, "variable", source) for _ in range(_whole(words, "scope", source))]
+        [
+            _whole(words, "variable", source, most)
+            for _ in range(_whole(words, "scope", source, most))
+        ]
         for _ in range(n)
     ]
     parts = Parts(source, {f"x{v}": list(range(size)) for v, size in enumerate(sizes)})
@@ -67,7 +75,7 @@ def read_uai(path: str | os.PathLike[str], *, dialect: Dialect = "uai") -> Netwo
         if not scope or max(scope) >= n or len(set(scope)) < len(scope):
             msg = f"{source}: the scope {scope} is not one of distinct variables 0..{n - 1}"
             raise FileFormatError(msg)
-        count = _whole(words, "number of values", source)
+        count = _whole(words, "number of values", source, most)
         values = [_number(words, source) for _ in range(count)]
         _add_function(parts, scope, values, dialect)
     if (rest := next(words, None)) is not None:
@@ -111,18 +119,21 @@ def _add_function(parts: Parts, scope: list[int], values: list[float], dialect: 
     parts.tables[child] = table
 
 
-def _whole(words: Iterator[str], what: str, source: str) -> int:
+def _whole(words: Iterator[str], what: str, source: str, most: int) -> int:
     word = next(words, None)
-    if word is None or not (word.isascii() and word.isdigit()) or len(word) > 9:
+    if word is None or not (word.isascii() and word.isdigit()) or len(word) > 18:
         msg = f"{source}: expected a {what}, got {word or 'the end'!r}"
+        raise FileFormatError(msg)
+    if int(word) > most:
+        msg = f"{source}: a {what} of {int(word):,} does not go with a file of {most:,} words"
         raise FileFormatError(msg)
     return int(word)
 
 
 def _number(words: Iterator[str], source: str) -> float:
     word = next(words, None)
-    try:
-        return float(word or "")
-    except ValueError:
+    number = None if word is None else as_number(word)
+    if number is None:
         msg = f"{source}: expected a probability, got {word or 'the end'!r}"
-        raise FileFormatError(msg) from None
+        raise FileFormatError(msg)
+    return number

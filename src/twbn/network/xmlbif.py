@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, TreeBuilder, indent, tostring
 from xml.parsers import expat
 
 from twbn.errors import FileFormatError
-from twbn.network.parts import Parts, read_text, state_kind, typed_states, write_text
+from twbn.files import read_text, write_text
+from twbn.network.parts import Parts, state_kind, typed_states
+from twbn.numerals import as_number
 
 if TYPE_CHECKING:
     import os
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
     from twbn.network.network import Network
 
 __all__ = ["read_xmlbif", "write_xmlbif"]
+
+# Characters that XML 1.0 does not have, and the carriage return, which parsers turn into another.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 
 
 def read_xmlbif(path: str | os.PathLike[str]) -> Network:
@@ -43,11 +49,11 @@ def read_xmlbif(path: str | os.PathLike[str]) -> Network:
             raise FileFormatError(msg)
         parts.parents[child] = [(given.text or "").strip() for given in definition.findall("GIVEN")]
         words = _text(definition, "TABLE", source).split()
-        try:
-            values = [float(word) for word in words]
-        except ValueError as error:
-            msg = f"{source}: the table of {child!r}: {error}"
-            raise FileFormatError(msg) from None
+        values = [number for word in words if (number := as_number(word)) is not None]
+        if len(values) < len(words):
+            bad = next(word for word in words if as_number(word) is None)
+            msg = f"{source}: the table of {child!r}: {bad!r} is not a number"
+            raise FileFormatError(msg)
         parts.tables[child] = parts.reshaped(child, values)  # the child is the fastest index
     if not parts.states:
         msg = f"{source}: no variables"
@@ -56,7 +62,15 @@ def read_xmlbif(path: str | os.PathLike[str]) -> Network:
 
 
 def write_xmlbif(network: Network, path: str | os.PathLike[str]) -> None:
-    """Write a network as XMLBIF, with every digit."""
+    """Write a network as XMLBIF, with every digit.
+
+    FileFormatError if a name or state is one that would not be read again as it is: the format has
+    no way to write control characters, and readers take blanks at the ends for layout.
+    """
+    for v, name in enumerate(network.names):
+        _require_writable(name, "name")
+        for state in network.states[v]:
+            _require_writable(str(state), f"state of {name!r}")
     root = Element("BIF", VERSION="0.3")
     inside = SubElement(root, "NETWORK")
     SubElement(inside, "NAME").text = "twbn"
@@ -78,6 +92,15 @@ def write_xmlbif(network: Network, path: str | os.PathLike[str]) -> None:
         )
     indent(root)
     write_text(path, '<?xml version="1.0"?>\n' + tostring(root, encoding="unicode") + "\n")
+
+
+def _require_writable(text: str, what: str) -> None:
+    if _UNWRITABLE.search(text) or text != text.strip() or not text:
+        msg = (
+            f"an XMLBIF file cannot hold the {what} {text!r}: no control characters, no blanks at "
+            "the ends"
+        )
+        raise FileFormatError(msg)
 
 
 def _text(element: Element, tag: str, source: str) -> str:

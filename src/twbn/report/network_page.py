@@ -6,10 +6,14 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from twbn.data import as_table
 from twbn.errors import DataError, MemoryLimitError, OptionError
+from twbn.files import write_text
 from twbn.inference import Inference, JunctionTree
 from twbn.network import Network, fit
+from twbn.network.fit import coded_like
 from twbn.report.charts import trace_svg
 from twbn.report.drawing import draw_decomposition, draw_network
 from twbn.report.page import render, require_packages
@@ -31,6 +35,8 @@ __all__ = ["MAX_VARIABLES", "network_page", "write_report"]
 #: runs it: a few tenths of a second for a click at the limit, milliseconds for most networks.
 MAX_VARIABLES = 500
 MAX_ENTRIES = 2**21
+#: The smallest probability of a page that answers: its script multiplies plain numbers.
+LEAST_PROBABILITY = 1e-30
 
 
 def write_report(
@@ -66,9 +72,7 @@ def write_report(
     require_packages()
     path = Path(path)
     page = network_page(source, data=data, scores=scores, title=title or path.stem)
-    partial = path.with_name(path.name + ".part")
-    partial.write_text(page, encoding="utf-8")
-    partial.replace(path)
+    write_text(path, page)
 
 
 def network_page(
@@ -85,7 +89,7 @@ def network_page(
         network, names, dag = source, source.names, source.dag
         proof = source.decomposition or JunctionTree(source, max_entries=2**62).decomposition
     elif isinstance(source, ResultFile):
-        result, names, dag, proof = source, source.names, source.dag(), source.decomposition()
+        result, names, dag, proof = source, source.names, source.dag, source.decomposition
         proof.check(dag.moral_graph())  # a file may claim anything
         _refuse(source.inconsistencies())
     elif isinstance(source, SearchResult):
@@ -141,6 +145,7 @@ def _checked_table(data: Any, result: SearchResult | ResultFile) -> Table:
         which = f"{odd[0]!r} is only in one of them" if odd else "their order differs"
         msg = f"the data have other columns than the network has variables: {which}"
         raise DataError(msg)
+    table = coded_like(result, table)
     if result.fingerprint is not None and table.fingerprint != result.fingerprint:
         msg = "the data are not those that the network was learned from"
         raise DataError(msg)
@@ -216,6 +221,9 @@ def _model(network: Network | None, *, small: bool) -> tuple[dict[str, Any] | No
         entries = JunctionTree(network, max_entries=2**62).n_entries
         why = f"its junction tree has {entries:,} numbers, more than {MAX_ENTRIES:,}"
         return None, f"Too large for a page: {why}. Ask with twbn query."
+    least = min(float(np.min(t, where=t > 0, initial=1.0)) for t in network.tables)
+    if least < LEAST_PROBABILITY:
+        return None, f"Too small for a page: a probability of {least:.1g}. Ask with twbn query."
     up, order = tree.orientation(0)
     return {
         "names": list(network.names),

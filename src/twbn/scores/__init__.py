@@ -1,6 +1,7 @@
 """Local scores of parent sets."""
 
-from twbn.scores.compute import Estimate, compute_scores, estimate
+from twbn.scores.compute import compute_scores
+from twbn.scores.estimate import Estimate, estimate
 from twbn.scores.formats import read_jkl, write_jkl
 from twbn.scores.kinds import SCORES
 from twbn.scores.lazy import LazyScores

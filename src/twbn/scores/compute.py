@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twbn import _core
+from twbn.checks import checked_time_limit
 from twbn.cluster import active_cluster
 from twbn.data.convert import as_table
 from twbn.errors import MemoryLimitError, OptionError
+from twbn.interrupts import deferred
 from twbn.scores.blocks import score_in_blocks
+from twbn.scores.by_function import score_with_function
+from twbn.scores.estimate import Estimate, estimate
 from twbn.scores.kinds import ScoreOption, checked_score, score_name, scored_data
 from twbn.scores.protocol import ScoringInfo
 from twbn.scores.rules import ParentRules, make_rules
@@ -32,45 +34,6 @@ BYTES_EXPLORED, BYTES_KEPT = 250, 60
 
 #: Called with (sets done, sets in all).
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What scoring all parent sets will take: sets, and bytes of working memory."""
-
-    n_sets: int
-    n_bytes: int
-
-    def __str__(self) -> str:
-        return f"{self.n_sets:,} parent sets, {self.n_bytes / 2**30:.2f} GiB"
-
-
-def estimate(
-    n_variables: int, max_parents: int, *, prune: bool = True, n_terms: int = 1
-) -> Estimate:
-    """Return the number of parent sets of all variables and the memory to score them.
-
-    Notes
-    -----
-    With p parents at most: n · C(n, p − 1) best scores of subsets and C(n, p) terms of joint
-    counts, two levels at a time; unpruned, also the result itself.
-
-    Examples
-    --------
-    >>> estimate(100, 3).n_sets
-    16180000
-    """
-    n, p = n_variables, min(max_parents, n_variables - 1)
-    n_sets = n * sum(math.comb(n - 1, size) for size in range(p + 1))
-    levels = [
-        8 * n * (math.comb(n, size) + math.comb(n, size - 1) if size else 1)
-        + 8 * n_terms * (math.comb(n, size + 1) + math.comb(n, size))
-        for size in range(p)
-    ]
-    n_bytes = max(levels, default=0) + 2**20
-    if not prune:
-        n_bytes += n_sets * (48 + 12 * p)
-    return Estimate(n_sets, n_bytes)
 
 
 def compute_scores(
@@ -136,14 +99,17 @@ def compute_scores(
         table.names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers,
         roots=roots, leaves=leaves,
     )  # fmt: skip
-    _check_limits(budget, time_limit, memory_limit)
+    time_limit = checked_time_limit(time_limit)
+    _check_limits(budget, memory_limit)
     jobs = n_workers(n_jobs)
     start = time.perf_counter()
     gib = memory_limit if memory_limit is not None else default_memory_limit()
     n_bytes = min(int(gib * 2**30), 2**62)
     if callable(score):
-        table.require_complete("scoring")
-        return _score_with_function(table, score, rules, prune, time_limit, on_progress)
+        return score_with_function(
+            table, score, rules, prune=prune, budget=budget, time_limit=time_limit,
+            max_bytes=n_bytes, on_progress=on_progress,
+        )  # fmt: skip
     if budget is None:
         n_terms = len(set(table.n_states.tolist())) if score_name(score) == "k2" else 1
         needed = _refuse_too_large(table.n_variables, rules, prune, n_terms, n_bytes)
@@ -156,23 +122,41 @@ def compute_scores(
         total = table.n_variables
     sets = None if budget is None else min(budget, 2**62)
     cluster = active_cluster()
-    if cluster is not None and sets is not None:
-        found = score_in_blocks(
-            cluster, table, (score, ess), rules, prune, sets, n_bytes, time_limit
-        )
-    else:
-        found = _core.score_parent_sets(
-            scored_data(table, score, ess),
-            rules.max_parents,
-            rules.allowed,
-            [list(parents) for parents in rules.required],
-            prune,
-            sets,
-            jobs,
-            n_bytes,
-            time_limit,
-            None if on_progress is None else lambda done: on_progress(done, total),
-        )
+    with deferred():  # from here on there is something to keep
+        if cluster is not None and sets is not None:
+            found = score_in_blocks(
+                cluster, table, (score, ess), rules, prune, sets, n_bytes, time_limit
+            )
+        else:
+            found = _core.score_parent_sets(
+                scored_data(table, score, ess),
+                rules.max_parents,
+                rules.allowed,
+                [list(parents) for parents in rules.required],
+                prune,
+                sets,
+                jobs,
+                n_bytes,
+                time_limit,
+                None if on_progress is None else lambda done: on_progress(done, total),
+            )
+        if on_progress is not None:
+            on_progress(total, total)
+        seconds = time.perf_counter() - start
+        return _table_of(found, table, rules, score_name(score), ess, budget, time_limit, seconds)
+
+
+def _table_of(
+    found: _core.ScoredSets,
+    table: Table,
+    rules: ParentRules,
+    name: str,
+    ess: float,
+    budget: int | None,
+    time_limit: float | None,
+    seconds: float,
+) -> ScoreTable:
+    """Return the score table of what the core has found."""
     if not len(found["scores"]) or np.any(np.diff(found["variable_offsets"]) == 0):
         if found["interrupted"]:
             raise KeyboardInterrupt
@@ -181,9 +165,6 @@ def compute_scores(
             "with all that is required"
         )
         raise OptionError(msg)
-    if on_progress is not None:
-        on_progress(total, total)
-    name = score_name(score)
     info = ScoringInfo(
         name,
         float(ess) if name == "bdeu" else None,
@@ -191,8 +172,9 @@ def compute_scores(
         found["complete_size"],
         found["n_scored"],
         found["n_skipped"],
-        time.perf_counter() - start,
+        seconds,
         table.fingerprint,
+        table.coding,
     )
     return ScoreTable(
         table.names,
@@ -237,14 +219,13 @@ def _status(found: _core.ScoredSets, max_size: int, budget: int | None) -> str:
     return "complete" if found["complete_size"] >= max_size else "time_limit"
 
 
-def _check_limits(budget: int | None, time_limit: float | None, memory_limit: float | None) -> None:
+def _check_limits(budget: int | None, memory_limit: float | None) -> None:
     if budget is not None and (not isinstance(budget, int) or budget < 0):
         msg = f"budget must be a number of parent sets, 0 or more, got {budget!r}"
         raise OptionError(msg)
-    for name, value in (("time_limit", time_limit), ("memory_limit", memory_limit)):
-        if value is not None and not (value > 0 and math.isfinite(value)):
-            msg = f"{name} must be positive and finite, got {value!r}"
-            raise OptionError(msg)
+    if memory_limit is not None and not (memory_limit > 0 and math.isfinite(memory_limit)):
+        msg = f"memory_limit must be positive and finite, got {memory_limit!r}"
+        raise OptionError(msg)
 
 
 def default_memory_limit() -> float:
@@ -294,57 +275,3 @@ def _refuse_large_budget(n_variables: int, budget: int, n_jobs: int, n_bytes: in
         f"{n_bytes / 2**30:.2f} GiB; {advice}"
     )
     raise MemoryLimitError(msg)
-
-
-def _score_with_function(
-    table: Table,
-    score: Callable[[Table, int, tuple[int, ...]], float],
-    rules: ParentRules,
-    prune: bool,
-    time_limit: float | None,
-    on_progress: Progress | None,
-) -> ScoreTable:
-    """Score by size with the user's function; the same results as the compiled path."""
-    start = time.perf_counter()
-    n = table.n_variables
-    kept: list[dict[tuple[int, ...], float]] = [{} for _ in range(n)]
-    best: list[dict[tuple[int, ...], float]] = [{} for _ in range(n)]  # over all subsets
-    n_scored, complete_size, status = 0, -1, "complete"
-    total = estimate(n, int(rules.max_parents.max())).n_sets
-    for size in range(int(rules.max_parents.max()) + 1):
-        level: list[dict[tuple[int, ...], float]] = [{} for _ in range(n)]
-        for child in range(n):
-            if size > rules.max_parents[child]:
-                continue
-            candidates = [v for v in range(n) if rules.allowed[child, v]]
-            for parents in itertools.combinations(candidates, size):
-                if size > 0 and time_limit is not None and time.perf_counter() - start > time_limit:
-                    status = "time_limit"
-                    break
-                value = float(score(table, child, parents))
-                if np.isnan(value):
-                    names = [table.names[p] for p in parents]
-                    msg = f"the score function gave nan for {table.names[child]!r} given {names}"
-                    raise OptionError(msg)
-                level[child][parents] = value
-                n_scored += 1
-            if on_progress is not None:
-                on_progress(n_scored, total)
-        if status != "complete":
-            break
-        complete_size = size
-        for child in range(n):
-            for parents, value in level[child].items():
-                limit = max(
-                    (best[child][parents[:i] + parents[i + 1 :]] for i in range(size)),
-                    default=-np.inf,
-                )
-                wanted = rules.admits(child, parents)
-                if wanted and (not prune or value > limit):
-                    kept[child][parents] = value
-                best[child][parents] = max(limit, value if wanted else -np.inf)
-    seconds = time.perf_counter() - start
-    info = ScoringInfo(
-        score_name(score), None, status, complete_size, n_scored, 0, seconds, table.fingerprint
-    )
-    return ScoreTable.from_sets(table.names, kept, info)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twbn.errors import DataError, FileFormatError, OptionError
+from twbn.files import writing
+from twbn.numerals import as_number
+from twbn.scores.kinds import MAX_TOTAL
 from twbn.scores.protocol import ScoringInfo
 from twbn.scores.score_table import ScoreTable
 
@@ -35,6 +39,7 @@ def read_jkl(path: str | os.PathLike[str]) -> ScoreTable:
         except UnicodeDecodeError:
             msg = f"{path}: not a text file"
             raise FileFormatError(msg) from None
+    _check_totals(path, blocks)
     position = _positions(path, names)
     ordered: list[dict[tuple[int, ...], float]] = [{} for _ in names]
     for name, block in zip(names, blocks, strict=True):
@@ -78,8 +83,7 @@ def write_jkl(
     if path.is_dir():
         msg = f"{path} is a folder, not a file to write"
         raise OptionError(msg)
-    partial = path.with_name(path.name + ".part")  # a killed run leaves no half file behind
-    with partial.open("w", encoding="utf-8") as file:
+    with writing(path) as file:
         if comments:
             file.write(f"# Score function: {scores.info.label}\n")
             file.write(
@@ -93,7 +97,6 @@ def write_jkl(
                 f"{' '.join([repr(score), str(len(parents)), *(tokens[p] for p in parents)])}\n"
                 for score, parents in scores.sets(child)
             )
-    partial.replace(path)
 
 
 _Line = tuple[int, list[str]]
@@ -145,12 +148,11 @@ def _read_block(path: Path, line: int, head: Sequence[str], lines: Iterator[_Lin
         if not tokens:
             msg = f"{path}, line {line}: {name} has {count} parent sets, {n_sets} were announced"
             raise FileFormatError(msg)
-        try:
-            score = float(tokens[0])
-        except ValueError:
+        score = as_number(tokens[0])
+        if score is None:
             msg = f"{path}, line {line}: expected a score, found {tokens[0]!r}"
-            raise FileFormatError(msg) from None
-        if math.isnan(score) or score == math.inf:
+            raise FileFormatError(msg)
+        if score == math.inf:
             msg = f"{path}, line {line}: a score must be a number, found {tokens[0]!r}"
             raise FileFormatError(msg)
         size = _whole(path, line, tokens[1], "the size of the set") if len(tokens) > 1 else -1
@@ -164,6 +166,22 @@ def _read_block(path: Path, line: int, head: Sequence[str], lines: Iterator[_Lin
     return block
 
 
+def _check_totals(path: Path, blocks: Sequence[_Block]) -> None:
+    """Refuse scores whose sum over a network would not be finite, naming the worst of them."""
+    largest = [max(block, key=_magnitude, default=(0, 0.0, ())) for block in blocks]
+    if sum(map(_magnitude, largest)) > MAX_TOTAL:
+        line, score, _ = max(largest, key=_magnitude)
+        msg = (
+            f"{path}, line {line}: the score {score:g} is too large; those of a network must not "
+            f"add up to more than {MAX_TOTAL:g} either way"
+        )
+        raise FileFormatError(msg)
+
+
+def _magnitude(entry: tuple[int, float, tuple[str, ...]]) -> float:
+    return abs(entry[1]) if math.isfinite(entry[1]) else 0.0
+
+
 def _whole(path: Path, line: int, token: str, what: str) -> int:
     if not (token.isascii() and token.isdigit() and len(token) < 10):
         msg = f"{path}, line {line}: expected {what}, found {token!r}"
@@ -172,11 +190,9 @@ def _whole(path: Path, line: int, token: str, what: str) -> int:
 
 
 def _positions(path: Path, names: Sequence[str]) -> dict[str, int]:
-    repeated = (
-        {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-    )
+    repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        msg = f"{path}: variable {sorted(repeated)[0]} has two blocks"
+        msg = f"{path}: variable {min(repeated)} has two blocks"
         raise FileFormatError(msg)
     if set(names) == {str(v) for v in range(len(names))}:
         return {name: int(name) for name in names}

@@ -11,7 +11,8 @@ import numpy as np
 
 from twbn.data.convert import as_table
 from twbn.errors import MemoryLimitError
-from twbn.scores.compute import Estimate, compute_scores, estimate, n_workers
+from twbn.scores.compute import compute_scores, n_workers
+from twbn.scores.estimate import Estimate, estimate
 from twbn.scores.lazy import LazyScores
 from twbn.scores.rules import make_rules
 from twbn.scores.score_table import ScoreTable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from twbn.data.table import Table
     from twbn.scores.protocol import HasParents
 
-__all__ = ["ScoresInTime", "best_of", "scores_in_time"]
+__all__ = ["ScoresInTime", "as_rows", "best_of", "scores_in_time"]
 
 #: Share of the time limit that scoring may take.
 SHARE = 0.4
@@ -37,6 +38,11 @@ MAX_GIB = 4.0
 #: Parent sets of two and more that are looked at for each variable, when not all are: the most that
 #: fit into memory, and if there is a limit, into the time.
 BUDGETS = (5000, 1000, 200)
+
+
+def as_rows(data: Any) -> Table:
+    """Return data as a table, once, for those that ask for scores of it more than once."""
+    return as_table(data)
 
 
 class ScoresInTime(NamedTuple):

@@ -11,11 +11,19 @@ from twbn import _core
 from twbn.errors import DataError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from twbn.data.table import Table
 
-__all__ = ["SCORES", "ScoreOption", "checked_score", "score_name", "scored_data"]
+__all__ = [
+    "MAX_TOTAL",
+    "SCORES",
+    "ScoreOption",
+    "checked_score",
+    "checked_value",
+    "score_name",
+    "scored_data",
+]
 
 #: Score functions by name, with what they are.
 SCORES = {
@@ -30,6 +38,8 @@ ALIASES = {"mdl": "bic", "ll": "loglik"}
 #: A name, or a function (table, child, parents) -> score with columns by position.
 ScoreOption: TypeAlias = "str | Callable[[Table, int, tuple[int, ...]], float]"
 
+#: What the scores of a network may add up to, either way: sums and differences stay finite.
+MAX_TOTAL = 1e300
 MAX_STATES = 4096
 MAX_VARIABLES = 65_535
 
@@ -45,6 +55,24 @@ def checked_score(score: ScoreOption, ess: float) -> None:
         raise OptionError(msg)
 
 
+def checked_value(value: float, table: Table, child: int, parents: Sequence[int]) -> float:
+    """Return what a score function gave, or raise OptionError naming the family it is no score of.
+
+    Minus infinity rules a family out. Numbers so large that those of a network would not add up to
+    a finite one are refused.
+    """
+    if math.isfinite(value) and abs(value) <= MAX_TOTAL / table.n_variables:
+        return value
+    if value == -math.inf:
+        return value
+    names = [table.names[p] for p in parents]
+    msg = (
+        f"the score function gave {value} for {table.names[child]!r} given {names}; scores must be "
+        f"numbers that do not add up to more than {MAX_TOTAL:g} over {table.n_variables} variables"
+    )
+    raise OptionError(msg)
+
+
 def score_name(score: ScoreOption) -> str:
     """Return the name of a score, ``mdl`` as ``bic``."""
     if callable(score):
@@ -55,6 +83,7 @@ def score_name(score: ScoreOption) -> str:
 def scored_data(table: Table, score: str, ess: float) -> _core.ScoredData:
     """Hand the table to the compiled core, with the terms of one score."""
     table.require_complete("scoring")
+    table.require_variation("scoring")
     if table.n_variables > MAX_VARIABLES:
         msg = f"scoring takes at most {MAX_VARIABLES:,} variables, got {table.n_variables:,}"
         raise DataError(msg)

@@ -11,15 +11,20 @@ import numpy as np
 from twbn import _core
 from twbn.data.convert import as_table
 from twbn.errors import OptionError
-from twbn.scores.kinds import ScoreOption, checked_score, score_name, scored_data
+from twbn.scores.kinds import (
+    ScoreOption,
+    checked_score,
+    checked_value,
+    score_name,
+    scored_data,
+)
 from twbn.scores.protocol import ScoringInfo, checked_family, total_score
 from twbn.scores.rules import ParentRules, make_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from twbn.data.table import Table
     from twbn.scores.protocol import HasParents, ParentLists
 
 __all__ = ["LazyScores"]
@@ -60,6 +65,7 @@ class LazyScores:
         if not memory_limit > 0:
             msg = f"memory_limit must be positive (GiB), got {memory_limit}"
             raise OptionError(msg)
+        self._made_of = (table, score, ess, memory_limit)
         self.names = table.names
         name = score_name(score)
         self.info = ScoringInfo(
@@ -67,6 +73,7 @@ class LazyScores:
             float(ess) if name == "bdeu" else None,
             status="lazy",
             fingerprint=table.fingerprint,
+            coding=table.coding,
         )
         self.fingerprint = table.fingerprint
         self.rules = make_rules(
@@ -78,15 +85,24 @@ class LazyScores:
             roots=roots,
             leaves=leaves,
         )
+        self._cache = self._new_cache()
+
+    def _new_cache(self) -> _core.LazyScoreCache | _CallableCache:
+        table, score, ess, memory_limit = self._made_of
         max_sets = max(int(memory_limit * 2**30 / BYTES_PER_SET), 1024)
-        self._cache: _core.LazyScoreCache | _CallableCache
-        if callable(score):
-            table.require_complete("scoring")
-            self._cache = _CallableCache(
-                lambda child, parents: score(table, child, parents), max_sets
-            )
-        else:
-            self._cache = _core.LazyScoreCache(scored_data(table, score, ess), max_sets)
+        if not callable(score):
+            return _core.LazyScoreCache(scored_data(table, score, ess), max_sets)
+        table.require_complete("scoring")
+        table.require_variation("scoring")
+        return _CallableCache(partial(_called, score, table), max_sets)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was computed refers to this process's memory; it is computed anew where it is needed.
+        return {key: value for key, value in self.__dict__.items() if key not in _COMPILED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._cache = self._new_cache()
 
     @cached_property
     def lookup(self) -> _core.ScoreLookup:
@@ -97,16 +113,6 @@ class LazyScores:
             return _core.CallableLookup(function, self.n_variables, self.max_parents)
         required = [list(parents) for parents in self.rules.required]
         return _core.LazyLookup(self._cache, self.rules.max_parents, self.rules.allowed, required)
-
-    def single_parents(self) -> NDArray[np.float64]:
-        """Return the scores of all sets of one parent, as a matrix [child, parent]."""
-        n = self.n_variables
-        matrix = np.full((n, n), -np.inf)
-        for child in range(n):
-            for parent in range(n):
-                if parent != child:
-                    matrix[child, parent] = self.local(child, (parent,))
-        return matrix
 
     def upper_bound(self) -> float:
         """Return zero for scores that are log-probabilities at most, infinity for a function."""
@@ -143,6 +149,20 @@ class LazyScores:
 
     def __repr__(self) -> str:
         return f"LazyScores({self.n_variables} variables, {self.n_remembered} scores so far)"
+
+
+#: Attributes of `LazyScores` that cannot be pickled.
+_COMPILED = frozenset({"_cache", "lookup"})
+
+
+def _called(
+    score: Callable[[Table, int, tuple[int, ...]], float],
+    table: Table,
+    child: int,
+    parents: tuple[int, ...],
+) -> float:
+    """Return what a score function says of one family, or raise OptionError if it is no score."""
+    return checked_value(float(score(table, child, parents)), table, child, parents)
 
 
 def _admitted_score(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from twbn.errors import DataError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from twbn import _core
 
 __all__ = [
@@ -39,6 +36,7 @@ class ScoringInfo:
     n_skipped: int = 0  # ruled out by a bound, unscored
     seconds: float = 0.0
     fingerprint: str | None = None  # of the data
+    coding: tuple[Mapping[str, Any], ...] | None = None  # of each column, as plain values
 
     @property
     def label(self) -> str:
@@ -87,10 +85,6 @@ class LocalScores(Protocol):
     @property
     def lookup(self) -> _core.ScoreLookup:
         """The scores as the compiled searches ask for them."""
-        ...
-
-    def single_parents(self) -> NDArray[np.float64]:
-        """Return the scores of all sets of one parent, as a matrix [child, parent]."""
         ...
 
     def upper_bound(self) -> float:

@@ -14,7 +14,7 @@ from twbn.errors import OptionError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ParentRules", "make_rules"]
+__all__ = ["ParentRules", "make_rules", "within_treewidth"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,24 @@ def make_rules(
             raise OptionError(msg)
     _check_acyclic(names, needed)
     return ParentRules(sizes, allowed, tuple(tuple(sorted(p)) for p in needed))
+
+
+def within_treewidth(
+    max_parents: int | Mapping[str, int] | None, treewidth: int
+) -> int | Mapping[str, int] | None:
+    """Return `max_parents` without sizes that no network of a treewidth has: a family is a clique.
+
+    Sizes by name stay as they are.
+
+    Examples
+    --------
+    >>> within_treewidth(3, 2), within_treewidth(None, 4), within_treewidth({"a": 5}, 4)
+    (2, 4, {'a': 5})
+    """
+    if max_parents is None:
+        return treewidth
+    whole = isinstance(max_parents, int | np.integer) and not isinstance(max_parents, bool)
+    return min(max_parents, treewidth) if whole else max_parents  # type: ignore[type-var]
 
 
 def _arcs(

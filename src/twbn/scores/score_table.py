@@ -11,7 +11,7 @@ import numpy as np
 from twbn import _core
 from twbn.data.fingerprint import fingerprint_of
 from twbn.errors import DataError
-from twbn.scores.kinds import SCORES
+from twbn.scores.kinds import MAX_TOTAL, SCORES
 from twbn.scores.protocol import ScoringInfo, checked_family, total_score
 
 if TYPE_CHECKING:
@@ -153,15 +153,6 @@ class ScoreTable:
         """The scores as the compiled searches ask for them."""
         return _core.IndexLookup(self.index)
 
-    def single_parents(self) -> NDArray[np.float64]:
-        """Return the scores of all sets of one parent, as a matrix [child, parent]."""
-        n = self.n_variables
-        matrix = np.full((n, n), -np.inf)
-        single = np.flatnonzero(np.diff(self.set_offsets) == 1)
-        child = np.searchsorted(self.variable_offsets, single, "right") - 1
-        matrix[child, self.parents[self.set_offsets[single]]] = self.scores[single]
-        return matrix
-
     def upper_bound(self) -> float:
         """Return a number that no network's score exceeds.
 
@@ -218,6 +209,18 @@ class ScoreTable:
             msg = f"variable {self.names[without[0]]!r} has no parent set, not even the empty one"
             raise DataError(msg)
 
+    def _check_totals(self) -> None:
+        """Refuse scores whose sum over a network would not be finite."""
+        sizes = np.where(np.isfinite(self.scores), np.abs(self.scores), 0.0)
+        largest = np.maximum.reduceat(sizes, self.variable_offsets[:-1])
+        if float(np.sum(largest / MAX_TOTAL)) > 1.0:
+            v = int(largest.argmax())
+            msg = (
+                f"a score of {self.names[v]!r} is as large as {largest[v]:g}; those of a network "
+                f"must not add up to more than {MAX_TOTAL:g} either way"
+            )
+            raise DataError(msg)
+
     def _check(self) -> None:
         n = len(self.names)
         for offsets, end in ((self.variable_offsets, len(self.scores)), (self.set_offsets, None)):
@@ -237,6 +240,7 @@ class ScoreTable:
         if np.any(np.isnan(self.scores)) or np.any(np.isposinf(self.scores)):
             msg = "local scores must be numbers below infinity"
             raise DataError(msg)
+        self._check_totals()
         if len(self.parents) and (self.parents.min() < 0 or self.parents.max() >= n):
             bad = self.parents.max() if self.parents.max() >= n else self.parents.min()
             msg = f"a parent must be between 0 and {n - 1}, got {bad}"

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twbn import interrupts
 from twbn.cluster import active_cluster
 from twbn.errors import OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.ktree import KTree
 from twbn.graphs.treewidth import treewidth as exact_treewidth
+from twbn.interrupts import keeps_best
 from twbn.scores.score_table import ScoreTable
 from twbn.search.chains import Chain, Round, run_in_threads, run_on_cluster
 from twbn.search.feasibility import a_network
@@ -55,6 +57,7 @@ SECONDS_BETWEEN_NEWS = 1.0
 MAX_POLISH_WIDTH, MAX_POLISH_VARIABLES = 4, 300
 
 
+@keeps_best
 def anneal(
     scores: LocalScores,
     *,
@@ -179,7 +182,8 @@ class _Annealing:
             each,
             seconds,
         )
-        found, n_done, self._interrupted = self._run(work)
+        found, n_done, interrupted = self._run(work)
+        self._interrupted = interrupted or interrupts.pending()
         self._n_done += n_done
         if self._cluster is not None and self._on_progress is not None:
             self._on_progress(options.seconds, self._n_done, self._best.score)
@@ -260,9 +264,11 @@ class _Annealing:
         proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), self._best.order)
         tree = KTree.containing(proof, n, k)
         try:
-            better, score = best_dag_inside(tree, self._scores)
+            better, score = best_dag_inside(tree, self._scores, time_limit=self._options.time_left)
         except KeyboardInterrupt:
             self._interrupted = True
+            return
+        except TimeoutError:
             return
         if score > self._best.score + TOLERANCE * abs(score):
             self._best = _as_chain(score, better, tree.decomposition())

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from twbn.errors import MemoryLimitError
+from twbn.interrupts import keeps_best
 from twbn.scores.score_table import ScoreTable
 from twbn.search.anneal import anneal
 from twbn.search.companion import beside_bound
 from twbn.search.dynamic import dp
 from twbn.search.options import SearchOptions
-from twbn.search.tree import tree
+from twbn.search.tree import refuse_too_large, tree
 
 if TYPE_CHECKING:
     from twbn.scores.protocol import LocalScores
@@ -23,6 +25,15 @@ __all__ = ["auto"]
 MAX_PROOF_VARIABLES, PROOF_SHARE = 15, 0.6
 
 
+def _tree_fits(n: int) -> bool:
+    try:
+        refuse_too_large(n)
+    except MemoryLimitError:
+        return False
+    return True
+
+
+@keeps_best
 def auto(
     scores: LocalScores,
     *,
@@ -58,9 +69,11 @@ def auto(
 
     n, left = options.n, options.time_left
     known = float("inf")
-    if options.k <= 1 and given is None:
+    if options.k <= 1 and given is None and _tree_fits(n):
         reason = "the optimal tree, as the bound is one"
-        result = tree(scores, treewidth=treewidth, seed=seed, on_progress=on_progress)
+        result = tree(
+            scores, treewidth=treewidth, time_limit=left, seed=seed, on_progress=on_progress
+        )
     elif max_iterations is not None:
         reason = "annealing, as the budget is in iterations"
         result = search(time_limit, given)

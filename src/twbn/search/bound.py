@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn import _core
+from twbn import _core, interrupts
+from twbn.interrupts import keeps_best
 from twbn.scores.compute import default_memory_limit, n_workers
 from twbn.scores.tabulate import tabulated
 from twbn.search.feasibility import a_network
@@ -33,6 +34,8 @@ __all__ = ["Bound", "BoundPoint", "upper_bound"]
 MAX_SUBSET_VARIABLES = 25
 #: Treewidth up to which rows on the number of edges are worth their price for many variables.
 MAX_EDGE_TREEWIDTH = 3
+#: Variables up to which there are rows on edges by default: they are quadratic in number.
+MAX_EDGE_VARIABLES = 500
 #: Families that a round of pricing adds for one variable, at most.
 FAMILIES_PER_ROUND = 10
 #: Cuts that a round of separation adds, at most.
@@ -72,6 +75,7 @@ class Bound:
         return max(self.value - score, 0.0) / max(abs(score), 1e-12)
 
 
+@keeps_best
 def upper_bound(
     scores: LocalScores,
     *,
@@ -107,7 +111,7 @@ def upper_bound(
     For few variables the rows on acyclicity are replaced by the dynamic programme over subsets,
     which solves that part exactly, and rows on the number of edges charge for treewidth.
     """
-    check_budget(treewidth, time_limit, None, seed, n_jobs)
+    time_limit = check_budget(treewidth, time_limit, None, seed, n_jobs)
     search = _BoundSearch(
         tabulated(scores), treewidth, time_limit, seed, n_workers(n_jobs), good_enough, edges,
         on_bound, stop,
@@ -161,7 +165,7 @@ class _BoundSearch:
         notes: tuple[str, ...] = ()
         try:
             self._improve(float(self._table.best().sum()))
-            if self._n > 1:
+            if self._n > 1 and self.value > floor:
                 self._work()
         except _Stopped as reason:
             status = str(reason)
@@ -194,7 +198,7 @@ class _BoundSearch:
                 self._on_bound(self._seconds, bound)
         if self.value <= self._good_enough + TOLERANCE * abs(self._good_enough):
             raise _Stopped("good_enough")  # noqa: EM101
-        if self._stop is not None and self._stop.is_set():
+        if interrupts.pending() or (self._stop is not None and self._stop.is_set()):
             raise _Stopped("interrupted")  # noqa: EM101
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise TimeoutError
@@ -204,11 +208,12 @@ class _BoundSearch:
             self._improve(self._subset_bound(Multipliers()))
         binding = self._k < self._n - 1
         with_edges = binding and (self._by_subsets or self._k <= MAX_EDGE_TREEWIDTH)
+        with_edges = with_edges and self._n <= MAX_EDGE_VARIABLES
         if self._edges is not None:
             with_edges = binding and self._edges
         if self._by_subsets and not with_edges:
             return  # the dynamic programme has said all there is
-        relaxation = Relaxation(self._table, self._k if with_edges else None)
+        relaxation = Relaxation(self._table, self._k if with_edges else None, self._time_left)
         try:
             self._grow(relaxation, with_edges)
         finally:
@@ -250,7 +255,11 @@ class _BoundSearch:
                 return
 
     def _cut(self, relaxation: Relaxation, with_edges: bool) -> int:
-        options = {"max_cuts": CUTS_PER_ROUND, "seed": self._seed + self._n_rounds}
+        options: dict[str, Any] = {
+            "max_cuts": CUTS_PER_ROUND,
+            "seed": self._seed + self._n_rounds,
+            "time_limit": self._time_left(),
+        }
         clusters: list[list[int]] = []
         for n_steps, tenure in SEPARATION:
             clusters = relaxation.find_clusters(n_steps=n_steps, tenure=tenure, **options)
@@ -303,7 +312,7 @@ class _BoundSearch:
     def _values(self, multipliers: Multipliers) -> NDArray[np.float64]:
         arcs = multipliers.arcs
         pairs = np.array(list(multipliers.pairs), dtype=np.int32).reshape(-1, 3)
-        return self._pricer.values(
+        values = self._pricer.values(
             [list(members) for members in multipliers.clusters],
             list(multipliers.clusters.values()),
             np.empty(0) if arcs is None else arcs.ravel(),
@@ -312,16 +321,24 @@ class _BoundSearch:
             np.ascontiguousarray(pairs[:, 2]),
             np.array(list(multipliers.pairs.values()), dtype=np.float64),
             self._n_jobs,
+            self._time_left(),
         )
+        if not len(values):
+            raise TimeoutError
+        return values
+
+    def _time_left(self) -> float | None:
+        """Return the seconds that are left; TimeoutError if there are none."""
+        left = None if self._deadline is None else self._deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise TimeoutError
+        return left
 
     def _subset_bound(self, multipliers: Multipliers) -> float:
         """Return the bound in which acyclicity is exact and edges have their prices."""
         edges_only = multipliers.without_clusters()
         values = self._values(edges_only)
-        left = None if self._deadline is None else self._deadline - time.monotonic()
-        if left is not None and left <= 0:
-            raise TimeoutError
-        tables = _core.subset_tables(self._table.index, values, self._n_jobs, left)
+        tables = _core.subset_tables(self._table.index, values, self._n_jobs, self._time_left())
         if not tables.complete():
             raise TimeoutError
         return tables.optimum() + edges_only.constant(self._k)

@@ -64,8 +64,9 @@ def beside_bound(
 
 def with_bound(result: SearchResult, scores: LocalScores, bound: Bound) -> SearchResult:
     """Return a result with a bound, if that is better than its own, in its trace too."""
+    notes = (*result.notes, *(f"bound: {note}" for note in bound.notes))
     if bound.value >= result.bound:
-        return result
+        return replace(result, scores=scores, notes=notes) if bound.notes else result
     points = sorted(
         [(p.seconds, p.iteration, p.score, result.bound) for p in result.trace]
         + [(p.seconds, 0, -float("inf"), p.bound) for p in bound.trace]
@@ -83,4 +84,5 @@ def with_bound(result: SearchResult, scores: LocalScores, bound: Bound) -> Searc
         bound=result.score if proved else bound.value,
         status="optimal" if proved else result.status,
         trace=tuple(trace),
+        notes=notes,
     )

@@ -10,6 +10,7 @@ from twbn.errors import MemoryLimitError, OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import treewidth as exact_treewidth
+from twbn.interrupts import keeps_best
 from twbn.scores.compute import default_memory_limit
 from twbn.scores.tabulate import tabulated
 from twbn.search.anneal import anneal
@@ -45,6 +46,7 @@ def best_unbounded(
     return _optimum(tables, table)
 
 
+@keeps_best
 def dp(
     scores: LocalScores,
     *,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twbn.errors import MemoryLimitError
+from twbn.interrupts import keeps_best
 from twbn.search.anneal import anneal
 from twbn.search.companion import beside_bound
 from twbn.search.dynamic import dp
@@ -23,6 +24,7 @@ __all__ = ["exact"]
 MAX_MILP_VARIABLES = 32
 
 
+@keeps_best
 def exact(
     scores: LocalScores,
     *,

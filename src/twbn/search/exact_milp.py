@@ -12,6 +12,7 @@ from twbn.errors import GraphError, MemoryLimitError, OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import treewidth as exact_treewidth
+from twbn.interrupts import keeps_best
 from twbn.scores.tabulate import tabulated
 from twbn.search.anneal import anneal
 from twbn.search.bound import upper_bound
@@ -43,6 +44,7 @@ CUT_SHARE, CUT_SECONDS = 0.2, 20.0
 CUTS = ("root", "tree")
 
 
+@keeps_best
 def milp_paper(
     scores: LocalScores,
     *,
@@ -76,6 +78,7 @@ def milp_paper(
     )
 
 
+@keeps_best
 def milp(
     scores: LocalScores,
     *,
@@ -132,6 +135,7 @@ def milp(
         time_limit=None if free else max(seconds, 0.1),
         good_enough=run.best.score,
     )  # fmt: skip
+    run.note(*(f"bound: {note}" for note in relaxed.notes))
     if relaxed.status == "interrupted":
         return run.finish("interrupted", relaxed.value, 0)
     if relaxed.value <= run.best.score + TOLERANCE * abs(run.best.score):
@@ -206,6 +210,10 @@ class _Run:
             self._table, dag, proof, options.treewidth, self._method, "iteration_limit",
             self._table.upper_bound(), 0, options.seconds, options.seed,
         )  # fmt: skip
+
+    def note(self, *notes: str) -> None:
+        """Add notes to the result."""
+        self._notes = (*self._notes, *notes)
 
     def lower_bound(self, bound: float) -> None:
         """Take over a bound that was found elsewhere."""

@@ -6,10 +6,12 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twbn.errors import FileFormatError, GraphError, OptionError
+from twbn.files import write_text
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.search.result import (
@@ -60,6 +62,7 @@ def result_document(
         "data_options": dict(data_options or {}),
         "notes": list(result.notes),
         "names": list(names),
+        "coding": None if result.coding is None else list(result.coding),
         "parents": result.parents,
         "decomposition": {
             "bags": [[names[v] for v in sorted(bag)] for bag in result.decomposition.bags],
@@ -75,11 +78,8 @@ def write_result(
     data_options: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a result as JSON; a killed run leaves no half file behind."""
-    path = Path(path)
-    partial = path.with_name(path.name + ".part")
     text = json.dumps(result_document(result, data_options), ensure_ascii=False, indent=1)
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_text(path, text + "\n")
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,11 @@ class ResultFile:
     n_iterations: int = 0
     notes: tuple[str, ...] = ()
     trace: tuple[TracePoint, ...] = ()
+    coding: tuple[Mapping[str, Any], ...] | None = None  # of each column, as plain values
 
+    @cached_property
     def dag(self) -> Dag:
-        """Return the network; raises VerificationError if the file's arcs are no DAG."""
+        """The network; raises VerificationError if the file's arcs are no DAG."""
         position = self._positions()
         try:
             return Dag(tuple(tuple(position[p] for p in self.parents[name]) for name in self.names))
@@ -119,8 +121,9 @@ class ResultFile:
         except GraphError as error:
             raise VerificationError(self._with_names(str(error))) from None
 
+    @cached_property
     def decomposition(self) -> TreeDecomposition:
-        """Return the decomposition; raises VerificationError if it is no tree of bags."""
+        """The decomposition; raises VerificationError if it is no tree of bags."""
         position = self._positions()
         try:
             bags = tuple(frozenset(position[v] for v in bag) for bag in self.bags)
@@ -139,7 +142,7 @@ class ResultFile:
             detail = f"{unknown[0]!r} is not in the data" if unknown else "their order differs"
             return [f"the variables are not those of the data: {detail}"]
         try:
-            dag, decomposition = self.dag(), self.decomposition()
+            dag, decomposition = self.dag, self.decomposition
             score = check_network(dag, decomposition, self.treewidth_bound, scores)
         except VerificationError as error:
             return [self._with_names(str(error))]
@@ -230,6 +233,7 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
             _whole(document["iterations"]),
             tuple(map(str, document["notes"])),
             tuple(_trace_point(point) for point in document["trace"]),
+            _checked_coding(document),
         )
     except KeyError as error:
         msg = f"{path}: the entry {error.args[0]!r} is missing"
@@ -287,6 +291,16 @@ def _checked_data_options(options: Any) -> dict[str, Any]:
             msg = f"data option {key!r} has the value {value!r}"
             raise ValueError(msg)
     return dict(options)
+
+
+def _checked_coding(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...] | None:
+    coding = document.get("coding")
+    if coding is None:
+        return None
+    if len(coding) != len(document["names"]) or not all(isinstance(c, dict) for c in coding):
+        msg = f"coding must have an entry for each of {len(document['names'])} names"
+        raise ValueError(msg)
+    return tuple(coding)
 
 
 def _finite(value: float) -> float | None:

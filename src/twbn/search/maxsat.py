@@ -10,6 +10,7 @@ import numpy as np
 
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
+from twbn.interrupts import keeps_best
 from twbn.scores.tabulate import tabulated
 from twbn.search.anneal import anneal
 from twbn.search.options import SearchOptions
@@ -31,6 +32,7 @@ START_ITERATIONS = 400_000
 ROUNDING = 1e-7
 
 
+@keeps_best
 def maxsat(
     scores: LocalScores,
     *,
@@ -49,14 +51,14 @@ def maxsat(
 
     Notes
     -----
-    RC2 of python-sat (`pip install 'twbn[maxsat]'`), in a process of its own. The last rounding is
+    RC2 of python-sat (`pip install python-sat`), in a process of its own. The last rounding is
     to nine digits of the largest loss; bounds allow for it.
     """
     options = SearchOptions.check(
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
         seed=seed, n_jobs=n_jobs, start=start,
     )  # fmt: skip
-    require_package("method 'maxsat'", "pysat", "twbn[maxsat]")
+    require_package("method 'maxsat'", "pysat", "python-sat")
     unlimited = time_limit is None
     table = tabulated(scores)
     n = options.n

@@ -7,14 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from twbn.errors import OptionError
-from twbn.scores.in_time import scores_in_time
+from twbn.interrupts import deferred
+from twbn.scores.in_time import as_rows, scores_in_time
+from twbn.scores.lazy import LazyScores
 from twbn.scores.protocol import LocalScores
+from twbn.scores.rules import within_treewidth
 from twbn.search.anneal import anneal
 from twbn.search.auto import auto
 from twbn.search.checkpoint import Checkpoint
 from twbn.search.dynamic import dp
 from twbn.search.exact import exact
 from twbn.search.exact_milp import milp, milp_paper
+from twbn.search.ktree_dp import polish as polish_result
+from twbn.search.ktree_dp import polish_within, refuse_too_wide
 from twbn.search.maxsat import maxsat
 from twbn.search.options import DEFAULT_TIME_LIMIT, check_budget, network_of
 from twbn.search.sample import sample, sample_exact
@@ -30,6 +35,9 @@ if TYPE_CHECKING:
     from twbn.search.result import SearchResult
 
 __all__ = ["METHODS", "Method", "learn"]
+
+#: Share of the time limit that is kept for polishing, where that is asked for.
+POLISH_SHARE = 0.1
 
 
 class Method(Protocol):
@@ -86,6 +94,7 @@ def learn(
     start: Start | None = None,
     solver: str | None = None,
     cuts: str | None = None,
+    polish: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     data_options: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
@@ -109,6 +118,7 @@ def learn(
     score, ess, max_parents
         How to score data; see `compute_scores`. Not used when `source` holds scores. Where all
         parent sets would take too long, or too much memory, the most promising ones are scored.
+        Sets larger than the treewidth are in no network within the bound, and are not scored.
     required, forbidden, tiers, roots, leaves
         What the network must and must not have, for every method; see `compute_scores`.
     time_limit
@@ -125,6 +135,9 @@ def learn(
         what is returned is no worse.
     solver, cuts
         For the integer programs; see `milp`.
+    polish
+        Search the decomposition of the result exactly in the end, also for parent sets that were
+        not scored before; see `polish`. A tenth of the time limit is kept for it.
     checkpoint
         A file for the best result so far, replaced at most once a second while annealing, and at
         the end; on a cluster, after every round. ``start=read_result(file)`` goes on from it; a
@@ -146,49 +159,82 @@ def learn(
     if not isinstance(method, str) or method not in METHODS:
         msg = f"unknown method {method!r}; expected one of {', '.join(METHODS)}"
         raise OptionError(msg)
-    check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
+    time_limit = check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
     extra = _solver_options(method, solver, cuts)
     keeper = None
     if checkpoint is not None:
-        if method not in {"auto", "anneal"}:
-            msg = f"checkpoint is an option of auto and anneal, not of method {method!r}"
-            raise OptionError(msg)
+        _require_checkpoints(method)
         keeper = Checkpoint(checkpoint, data_options, going_on=start is not None)
         extra["on_improvement"] = keeper.write
     if time_limit is None and max_iterations is None:
         time_limit = DEFAULT_TIME_LIMIT
-    notes: tuple[str, ...] = ()
-    rules: dict[str, Any] = {
+    scoring: dict[str, Any] = {
         "required": list(required), "forbidden": list(forbidden), "tiers": tiers,
         "roots": list(roots), "leaves": list(leaves),
     }  # fmt: skip
+    notes: tuple[str, ...] = ()
     if isinstance(source, LocalScores):
-        given = [name for name, rule in rules.items() if rule]
-        if given:
-            msg = f"{given[0]} has no effect on ready scores; give it to compute_scores"
-            raise OptionError(msg)
-        scores = source
+        _refuse_rules(scoring)
+        scores: LocalScores = source
     else:
+        # Required arcs that are too many for the treewidth are told as such.
+        small = max_parents if scoring["required"] else within_treewidth(max_parents, treewidth)
+        scoring |= {"score": score, "ess": ess, "max_parents": small}
+        source = as_rows(source)
         scores, notes = scores_in_time(
-            source, score=score, ess=ess, max_parents=max_parents, **rules, n_jobs=n_jobs,
-            time_limit=time_limit, keep=None if start is None else network_of(start)[0],
+            source, **scoring, n_jobs=n_jobs, time_limit=_left(time_limit, begun),
+            keep=None if start is None else network_of(start)[0],
         )  # fmt: skip
         if scores.info.status == "interrupted":
             raise KeyboardInterrupt
-        if time_limit is not None:
-            time_limit = max(time_limit - (time.perf_counter() - begun), 0.01)
-    result = METHODS[method](
-        scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
-        seed=seed, n_jobs=n_jobs, start=start, on_progress=on_progress, **extra,
-    )  # fmt: skip
-    if notes:
-        result = replace(result, scores=scores, notes=(*notes, *result.notes))
-    if keeper is not None:
-        keeper.write(result)
-        if keeper.failure is not None:
-            note = f"the checkpoint was not written: {keeper.failure}"
-            result = replace(result, scores=scores, notes=(*result.notes, note))
-    return result
+    if polish:  # before the search
+        refuse_too_wide(scores.n_variables, max(min(treewidth, scores.n_variables - 1), 1))
+    with deferred():  # from here on there is something to keep
+        seconds = _left(time_limit, begun)
+        if polish and seconds is not None:
+            seconds -= POLISH_SHARE * seconds
+        result = METHODS[method](
+            scores, treewidth=treewidth, time_limit=seconds, max_iterations=max_iterations,
+            seed=seed, n_jobs=n_jobs, start=start, on_progress=on_progress, **extra,
+        )  # fmt: skip
+        if polish and result.status != "interrupted":
+            search = polish_within
+            if scores is not source and scores.info.status != "complete":
+                # With sets that were not scored before, of which nothing was proved.
+                search, scores = polish_result, LazyScores(source, **scoring)
+            result = search(result, scores, time_limit=_left(time_limit, begun))
+        if notes:
+            result = replace(result, scores=scores, notes=(*notes, *result.notes))
+        return result if keeper is None else _kept(result, scores, keeper)
+
+
+def _require_checkpoints(method: str) -> None:
+    """Refuse a method that has no network to tell of before its end."""
+    if method not in {"auto", "anneal"}:
+        msg = f"checkpoint is an option of auto and anneal, not of method {method!r}"
+        raise OptionError(msg)
+
+
+def _refuse_rules(rules: Mapping[str, Any]) -> None:
+    """Refuse rules for the scoring of data where the scores are there already."""
+    given = [name for name, rule in rules.items() if rule]
+    if given:
+        msg = f"{given[0]} has no effect on ready scores; give it to compute_scores"
+        raise OptionError(msg)
+
+
+def _kept(result: SearchResult, scores: LocalScores, keeper: Checkpoint) -> SearchResult:
+    """Write a result to its checkpoint; return it with a note if that was not possible."""
+    keeper.write(result)
+    if keeper.failure is None:
+        return result
+    note = f"the checkpoint was not written: {keeper.failure}"
+    return replace(result, scores=scores, notes=(*result.notes, note))
+
+
+def _left(time_limit: float | None, begun: float) -> float | None:
+    """Return the seconds that are left of a time limit, some in any case."""
+    return None if time_limit is None else max(time_limit - (time.perf_counter() - begun), 0.01)
 
 
 def _solver_options(method: str, solver: str | None, cuts: str | None) -> dict[str, Any]:

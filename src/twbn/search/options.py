@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from twbn.checks import checked_time_limit, checked_whole
 from twbn.errors import GraphError, OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.treewidth import treewidth as exact_treewidth
@@ -83,7 +82,7 @@ class SearchOptions:
     ) -> SearchOptions:
         """Return the options, or raise OptionError naming the one at fault."""
         n, started = scores.n_variables, time.perf_counter()
-        check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
+        time_limit = check_budget(treewidth, time_limit, max_iterations, seed, n_jobs)
         if time_limit is None and max_iterations is None:
             time_limit = DEFAULT_TIME_LIMIT
         reason = conflict(scores, treewidth) if isinstance(scores, ScoreTable) else None
@@ -126,19 +125,14 @@ def check_budget(
     max_iterations: int | None,
     seed: int,
     n_jobs: int | None,
-) -> None:
-    """Raise OptionError naming the option that makes no sense."""
-    _whole("treewidth", treewidth, least=1)
-    _whole("seed", seed, least=0, most=2**63 - 1)
+) -> float | None:
+    """Return the time limit, or raise OptionError naming the option that makes no sense."""
+    checked_whole("treewidth", treewidth, least=1)
+    checked_whole("seed", seed, least=0, most=2**63 - 1)
     n_workers(n_jobs)
     if max_iterations is not None:
-        _whole("max_iterations", max_iterations, least=1, most=2**62)
-    if time_limit is None:
-        return
-    good = isinstance(time_limit, int | float | np.number) and not isinstance(time_limit, bool)
-    if not (good and time_limit > 0 and math.isfinite(time_limit)):
-        msg = f"time_limit must be a positive number of seconds, got {time_limit!r}"
-        raise OptionError(msg)
+        checked_whole("max_iterations", max_iterations, least=1, most=2**62)
+    return checked_time_limit(time_limit)
 
 
 def _checked_start(
@@ -182,12 +176,11 @@ def network_of(start: Start) -> tuple[Dag, TreeDecomposition | None]:
         return start.dag, start.decomposition
     if isinstance(start, ResultFile):
         try:
-            dag, proof = start.dag(), start.decomposition()
-            proof.check(dag.moral_graph())
+            start.decomposition.check(start.dag.moral_graph())
         except (VerificationError, GraphError) as error:
             msg = f"start is not a valid result: {error}"
             raise OptionError(msg) from None
-        return dag, proof
+        return start.dag, start.decomposition
     msg = f"start must be a Dag, a SearchResult or a ResultFile, got {type(start).__name__}"
     raise OptionError(msg)
 
@@ -203,11 +196,4 @@ def _check_same_data(start: SearchResult | ResultFile, scores: LocalScores) -> N
             f"start was learned from other data: its fingerprint is {theirs}, these have {ours}; "
             "from Python, start=result.dag takes the network alone"
         )
-        raise OptionError(msg)
-
-
-def _whole(name: str, value: object, *, least: int, most: float = math.inf) -> None:
-    good = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not good or not least <= value <= most:  # type: ignore[operator]
-        msg = f"{name} must be a whole number, {least} or more, got {value!r}"
         raise OptionError(msg)

@@ -12,7 +12,7 @@ from twbn.search.solver import SolverDiedError, SolverProcess
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -89,13 +89,20 @@ class Relaxation:
     Maximise the scores of families with weights pi such that every variable has weight one
     (convexity); in every cluster of variables some take their parents from outside (clusters); and,
     with `treewidth`, the edges that families need stay within what a graph of that treewidth has
-    (arc, pair and dense-set rows over edge columns).
+    (arc, pair and dense-set rows over edge columns). `look_at_the_clock` is called now and then
+    while much is added; what it raises goes on.
 
     Only some families are columns and only some rows are there; `multipliers` are valid for all.
     """
 
-    def __init__(self, table: ScoreTable, treewidth: int | None) -> None:
+    def __init__(
+        self,
+        table: ScoreTable,
+        treewidth: int | None,
+        look_at_the_clock: Callable[[], object] = lambda: None,
+    ) -> None:
         self._table = table
+        self._look_at_the_clock = look_at_the_clock
         self._n = n = table.n_variables
         self._k = treewidth
         self._parents = _padded_parents(table)
@@ -115,9 +122,9 @@ class Relaxation:
         self._send_rows(
             [np.empty(0, dtype=np.int32)] * n, [np.empty(0)] * n, np.ones(n), np.ones(n)
         )
-        self._edge = np.full((n, n), -1, dtype=np.int64)
-        self._arc_row = np.full((n, n), -1, dtype=np.int64)
         if treewidth is not None:
+            self._edge = np.full((n, n), -1, dtype=np.int64)
+            self._arc_row = np.full((n, n), -1, dtype=np.int64)
             self._add_edges()
         self.x = np.empty(0)
         self._duals = np.empty(0)
@@ -145,7 +152,9 @@ class Relaxation:
             return 0
         self._has[new] = True
         rows, values = [], []
-        for s in new:
+        for number, s in enumerate(new):
+            if number % 1000 == 0:
+                self._look_at_the_clock()
             child, parents = self._child[s], self._parents[s]
             inside = self._members[:, child] & ~self._members[:, parents].any(axis=1)
             at = [int(child), *np.array(self._cluster_rows, dtype=np.int64)[inside]]
@@ -238,7 +247,8 @@ class Relaxation:
         self._cluster_rows = place[np.array(self._cluster_rows, dtype=np.int64)[~idle]].tolist()
         self._pairs = {key: int(place[row]) for key, row in self._pairs.items()}
         self._dense_rows = place[self._dense_rows].tolist() if self._dense_rows else []
-        self._arc_row = np.where(self._arc_row >= 0, place[self._arc_row], -1)
+        if self._k is not None:
+            self._arc_row = np.where(self._arc_row >= 0, place[self._arc_row], -1)
         self._members, self._age = self._members[~idle], self._age[~idle]
         self._duals = self._duals[left]
         self._n_rows = int(left.sum())
@@ -291,7 +301,7 @@ class Relaxation:
         )
 
     def find_clusters(
-        self, *, n_steps: int, tenure: int, max_cuts: int, seed: int
+        self, *, n_steps: int, tenure: int, max_cuts: int, seed: int, time_limit: float | None
     ) -> list[list[int]]:
         """Return clusters whose cuts the solution breaks."""
         used = np.flatnonzero(self.x[self._column] > 1e-9)
@@ -309,14 +319,19 @@ class Relaxation:
             1e-3,
             max_cuts,
             seed,
+            time_limit,
         )
         return [members for _, members in found]
 
-    def find_dense_sets(self, *, n_steps: int, max_cuts: int, seed: int) -> list[list[int]]:
+    def find_dense_sets(
+        self, *, n_steps: int, max_cuts: int, seed: int, time_limit: float | None
+    ) -> list[list[int]]:
         """Return sets of variables with more edges in the solution than the treewidth allows."""
         assert self._k is not None
         edges = np.where(self._edge >= 0, self.x[self._edge], 0.0)
-        found = _core.find_dense_sets(self._n, edges, self._k, n_steps, 1e-3, max_cuts, seed)
+        found = _core.find_dense_sets(
+            self._n, edges, self._k, n_steps, 1e-3, max_cuts, seed, time_limit
+        )
         return [members for _, members in found]
 
     def _send_rows(self, columns: Any, values: Any, lower: Any, upper: Any) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twbn.errors import GraphError, TwbnError
+from twbn.views import Viewed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from twbn.graphs.dag import Dag
     from twbn.graphs.decomposition import TreeDecomposition
@@ -69,7 +70,7 @@ def check_network(
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class SearchResult(Viewed):
     """A network of bounded treewidth, verified when it is made.
 
     The constructor checks it against `scores` (see `check_network`) and computes the score anew;
@@ -86,6 +87,9 @@ class SearchResult:
         Tree decomposition of the moral graph: the proof of the treewidth.
     fingerprint
         Of the data, or of the scores where these came from a file.
+    coding
+        How the columns of the data were coded, so that other rows can be coded alike; None where
+        scores came without data.
     n_accepted
         Of a local search: how many moves were made.
     trace
@@ -110,6 +114,7 @@ class SearchResult:
     ess: float | None = field(init=False)
     names: tuple[str, ...] = field(init=False)
     fingerprint: str | None = field(init=False)
+    coding: tuple[Mapping[str, Any], ...] | None = field(init=False, repr=False)
 
     def __post_init__(self, scores: LocalScores) -> None:
         score = check_network(self.dag, self.decomposition, self.treewidth_bound, scores)
@@ -132,6 +137,7 @@ class SearchResult:
         object.__setattr__(self, "ess", scores.info.ess)
         object.__setattr__(self, "names", tuple(scores.names))
         object.__setattr__(self, "fingerprint", scores.fingerprint)
+        object.__setattr__(self, "coding", scores.info.coding)
 
     @property
     def treewidth(self) -> int:

@@ -10,6 +10,7 @@ from twbn.errors import OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.ktree import KTree
+from twbn.interrupts import keeps_best
 from twbn.search.ktree_dp import refuse_too_wide
 from twbn.search.options import SearchOptions
 from twbn.search.result import TOLERANCE, SearchResult, TracePoint
@@ -24,6 +25,7 @@ __all__ = ["sample", "sample_exact"]
 MAX_SUBSETS = 2_000_000
 
 
+@keeps_best
 def sample(
     scores: LocalScores,
     *,
@@ -58,6 +60,7 @@ def sample(
     return _run("sample", scores, options, on_progress)
 
 
+@keeps_best
 def sample_exact(
     scores: LocalScores,
     *,

@@ -139,6 +139,7 @@ def _separate_in_tree(model: Any, variables: list[Any], families: Any, scip: Any
                 0.02,
                 CUTS_PER_CALL,
                 int(self.model.getNNodes()),
+                None,
             )
             for _, members in found:
                 inside = np.zeros(n, dtype=bool)

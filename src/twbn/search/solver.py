@@ -9,15 +9,18 @@ import queue
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from twbn import interrupts
 from twbn.errors import OptionError
 
 if TYPE_CHECKING:
@@ -37,6 +40,12 @@ __all__ = [
     "solve",
 ]
 
+#: The folder that the package is in, and how a process finds a module of it.
+PACKAGE_FOLDER = Path(__file__).parents[2]
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "import importlib; importlib.import_module(sys.argv[2]).main()"
+)
 #: Seconds that a solver may take to notice that its time is over before it is ended.
 GRACE = 0.5
 
@@ -58,7 +67,7 @@ class Solution:
 #: For each solver the module whose process runs it, the package it needs, and how to get that.
 SOLVERS = {
     "highs": ("twbn.search.highs_process", "highspy", "highspy"),
-    "scip": ("twbn.search.scip_process", "pyscipopt", "twbn[scip]"),
+    "scip": ("twbn.search.scip_process", "pyscipopt", "pyscipopt"),
     "gurobi": ("twbn.search.gurobi_process", "gurobipy", "gurobipy"),
     "cplex": ("twbn.search.cplex_process", "cplex", "cplex"),
     "cpsat": ("twbn.search.cpsat_process", "ortools", "ortools"),
@@ -76,7 +85,7 @@ def require_solver(name: str) -> None:
 def require_package(what: str, package: str, wanted: str) -> None:
     """Raise OptionError, saying what to install, unless a package is there."""
     if importlib.util.find_spec(package) is None:
-        msg = f"{what} needs {package}, which is not installed: pip install {wanted!r}"
+        msg = f"{what} needs {package}, which is not installed: pip install {wanted}"
         raise OptionError(msg)
 
 
@@ -163,11 +172,14 @@ class SolverProcess:
     """
 
     def __init__(self, module: str = "twbn.search.highs_process") -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module],
+            # -P: nothing is imported from the folder we happen to be in. If twbn itself is not
+            # installed but on our path, it is found there, after everything else.
+            [sys.executable, "-P", "-c", _START, str(PACKAGE_FOLDER), module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self._errors,
             start_new_session=True,  # Ctrl-C is for us; we end the child ourselves
         )
         assert self._process.stdout is not None
@@ -191,9 +203,12 @@ class SolverProcess:
     ) -> tuple[Any, ...]:
         """Return the next event.
 
-        TimeoutError when `deadline` (of the monotonic clock) is over, or `stop` is set.
+        TimeoutError when `deadline` (of the monotonic clock) is over, or `stop` is set;
+        KeyboardInterrupt on Ctrl-C.
         """
         while stop is None or not stop.is_set():
+            if interrupts.pending():
+                raise KeyboardInterrupt
             left = math.inf if deadline is None else deadline - time.monotonic()
             if left <= 0:
                 raise TimeoutError
@@ -207,14 +222,19 @@ class SolverProcess:
         raise TimeoutError
 
     def _death(self) -> SolverDiedError:
-        return SolverDiedError(f"the solver process ended with code {self._process.wait()}")
+        """Return the error that says how the process ended, in its last words if there are any."""
+        code = self._process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        words = f": {lines[-1].strip()}" if lines else ""
+        return SolverDiedError(f"the solver process ended with code {code}{words}")
 
     def end(self) -> None:
         """Leave no process, thread or pipe behind."""
         self._process.kill()
         self._process.wait()
         self._reader.join()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._process.stdin, self._process.stdout, self._errors):
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()

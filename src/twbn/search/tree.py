@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from twbn.errors import OptionError
+from twbn import interrupts
+from twbn.errors import MemoryLimitError, OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
+from twbn.interrupts import keeps_best
+from twbn.scores.compute import default_memory_limit
+from twbn.scores.score_table import ScoreTable
 from twbn.search.options import SearchOptions
 from twbn.search.result import SearchResult, TracePoint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from twbn.scores.protocol import LocalScores
     from twbn.search.options import Progress, Start
 
-__all__ = ["maximum_branching", "tree"]
+__all__ = ["maximum_branching", "refuse_too_large", "tree"]
+
+#: Bytes for each possible arc: its gain, its weight, where it comes from and where it leads.
+BYTES_PER_ARC = 24
+#: Seconds for each possible arc that the best branching may take.
+SECONDS_PER_ARC = 8e-8
 
 
+@keeps_best
 def tree(
     scores: LocalScores,
     *,
@@ -39,22 +51,37 @@ def tree(
     Notes
     -----
     A maximum-weight branching over score(i | {j}) − score(i | {}) (Chow and Liu's tree for scores
-    that are equal both ways). O(n²) per round of contractions.
+    that are equal both ways). O(n²). If the time is over before, a branching of the heaviest arcs.
     """
     options = SearchOptions.check(
         scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
         seed=seed, n_jobs=n_jobs, start=start,
     )  # fmt: skip
     n = options.n
+    refuse_too_large(n)
     empty = np.array([scores.local(v, ()) for v in range(n)])
     must = np.isneginf(empty)
-    weights = (scores.single_parents() - np.where(must, 0.0, empty)[:, None]).T
+    status = "optimal"
+
+    def over() -> bool:
+        return interrupts.pending() or (
+            options.time_limit is not None and options.seconds > options.time_limit
+        )
+
     try:
-        parents = maximum_branching(weights, must=must)
+        arcs = _gainful_arcs(scores, empty, must, over)
+        if options.time_limit is not None and (options.time_left or 0.0) < SECONDS_PER_ARC * n * n:
+            raise TimeoutError
+        weights = np.full((n, n), -np.inf)
+        weights[arcs.tail, arcs.head] = arcs.gain
+        parents = maximum_branching(weights, must=must, over=over)
     except OptionError:
         names = ", ".join(scores.names[v] for v in np.flatnonzero(must)[:5])
         msg = f"no network of treewidth one gives all of {names} a parent, as their scores demand"
         raise OptionError(msg) from None
+    except TimeoutError:
+        status = "interrupted" if interrupts.pending() else "time_limit"
+        parents = greedy_branching(n, arcs, must)
     dag = Dag(tuple(() if p < 0 else (int(p),) for p in parents))
     if options.start is not None and scores.total(options.start[0]) > scores.total(dag):
         dag = options.start[0]
@@ -62,20 +89,102 @@ def tree(
     if options.start is not None and dag is options.start[0]:
         proof = options.start[1]
     score = scores.total(dag)
-    optimal = options.treewidth == 1 or options.k == 1
+    optimal = status == "optimal" and (options.treewidth == 1 or options.k == 1)
     bound = score if optimal else scores.upper_bound()
-    optimal = optimal or score >= bound
+    if optimal or score >= bound:
+        status = "optimal"
+    elif status == "optimal":  # of its kind, but the bound is wider
+        status = "iteration_limit"
     if on_progress is not None:
         on_progress(options.seconds, 1, score)
     return SearchResult(
         scores, dag, proof, options.treewidth, "tree",
-        "optimal" if optimal else "iteration_limit", bound, 1, options.seconds, options.seed,
+        status, bound, 1, options.seconds, options.seed,
         (TracePoint(options.seconds, 1, score, bound),), options.notes,
     )  # fmt: skip
 
 
+def refuse_too_large(n: int, memory_limit: float | None = None) -> None:
+    """Raise MemoryLimitError if the matrices of a branching on n variables will not fit."""
+    limit = (default_memory_limit() if memory_limit is None else memory_limit) * 2**30
+    if BYTES_PER_ARC * n * n > limit:
+        msg = (
+            f"the best tree of {n:,} variables needs {BYTES_PER_ARC * n * n / 2**30:.1f} GiB, more "
+            f"than {limit / 2**30:.1f} GiB, which take {int((limit / BYTES_PER_ARC) ** 0.5):,} "
+            "variables; method 'anneal' has no such limit"
+        )
+        raise MemoryLimitError(msg)
+
+
+class _Arcs(NamedTuple):
+    """Arcs that a branching may gain from."""
+
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    gain: NDArray[np.float64]
+
+
+def _gainful_arcs(
+    scores: LocalScores,
+    empty: NDArray[np.float64],
+    must: NDArray[np.bool_],
+    over: Callable[[], bool],
+) -> _Arcs:
+    """Return the single parents that are better than none, and all of those who must have one.
+
+    Where scores are computed on demand, those of as many children as there is time for.
+    """
+    alone = np.where(must, 0.0, empty)
+    if isinstance(scores, ScoreTable):
+        single = np.flatnonzero(np.diff(scores.set_offsets) == 1)
+        head = np.searchsorted(scores.variable_offsets, single, "right") - 1
+        tail = scores.parents[scores.set_offsets[single]].astype(np.int64)
+        gain = scores.scores[single] - alone[head]
+    else:
+        n = scores.n_variables
+        found = []
+        for v in range(n):
+            if over() and not must[v]:
+                continue
+            others = [u for u in range(n) if u != v]
+            found += [(u, v, scores.local(v, (u,)) - alone[v]) for u in others]
+        columns = np.array(found, dtype=np.float64).reshape(-1, 3)
+        tail, head = columns[:, 0].astype(np.int64), columns[:, 1].astype(np.int64)
+        gain = columns[:, 2]
+    good = np.isfinite(gain) & ((gain > 0) | must[head])
+    return _Arcs(tail[good], head[good], gain[good])
+
+
+def greedy_branching(n: int, arcs: _Arcs, must: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the parent of each vertex, or -1: the heaviest arcs first, none that closes a cycle.
+
+    O(m log m) for m arcs. OptionError if a vertex that `must` have a parent is left without.
+    """
+    parents = np.full(n, -1, dtype=np.int64)
+    tops = list(range(n))  # where the way up from a vertex ends, or somewhere on it
+
+    def top(v: int) -> int:
+        while tops[v] != v:
+            tops[v] = tops[tops[v]]
+            v = tops[v]
+        return v
+
+    for i in np.argsort(-arcs.gain, kind="stable").tolist():
+        u, v = int(arcs.tail[i]), int(arcs.head[i])
+        if parents[v] < 0 and top(u) != v:
+            parents[v] = u
+            tops[v] = u
+    if np.any(must & (parents < 0)):
+        msg = "no branching gives every vertex that must have one a parent"
+        raise OptionError(msg)
+    return parents
+
+
 def maximum_branching(
-    weights: NDArray[np.float64], *, must: NDArray[np.bool_] | None = None
+    weights: NDArray[np.float64],
+    *,
+    must: NDArray[np.bool_] | None = None,
+    over: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.int64]:
     """Return the parent of each vertex, or -1, in a branching of greatest weight.
 
@@ -86,10 +195,12 @@ def maximum_branching(
         less are not taken, but for vertices that `must` have a parent.
     must
         Vertices that need a parent.
+    over
+        Asked now and then whether the time is over; then there is a TimeoutError.
 
     Notes
     -----
-    Edmonds' algorithm: every vertex takes its heaviest arc; cycles are contracted, with the
+    Edmonds' algorithm, O(n²): every vertex takes its heaviest arc; cycles are contracted, with the
     weights of arcs into them reduced by what they replace; in the end one arc of each cycle gives
     way to the arc that enters it.
 
@@ -102,13 +213,15 @@ def maximum_branching(
     needs = np.zeros(n, dtype=bool) if must is None else must
     # A root of weight zero, or of a large penalty for those that must have a parent, makes
     # the branching a spanning arborescence.
-    finite = weights[np.isfinite(weights)]
-    penalty = -1.0 - 2.0 * n * (np.abs(finite).max() if len(finite) else 1.0)
-    graph = np.full((n + 1, n + 1), -np.inf)
-    graph[:n, :n] = weights
-    graph[n, :n] = np.where(needs, penalty, 0.0)
+    graph = np.empty((n + 1, n + 1))
+    graph[:n, :n] = weights.T
+    graph[n] = -np.inf
     np.fill_diagonal(graph, -np.inf)
-    parents = _arborescence(graph, n)
+    graph[:n, n] = 0.0
+    if needs.any():
+        finite = weights[np.isfinite(weights)]
+        graph[:n, n][needs] = -1.0 - 2.0 * n * (np.abs(finite).max() if len(finite) else 1.0)
+    parents = _arborescence(graph, n, over)
     chosen = np.where(parents[:n] == n, -1, parents[:n])
     if np.any(needs & (chosen < 0)):
         msg = "no branching gives every vertex that must have one a parent"
@@ -116,35 +229,65 @@ def maximum_branching(
     return chosen
 
 
-def _arborescence(graph: NDArray[np.float64], root: int) -> NDArray[np.int64]:
+def _arborescence(
+    weight: NDArray[np.float64], root: int, over: Callable[[], bool]
+) -> NDArray[np.int64]:
     """Return the parents in the spanning arborescence of greatest weight from `root`.
 
-    O(n²) memory: a contracted cycle takes the place of one of its members, and each place of the
-    matrix remembers which arc of the original graph it stands for.
+    ``weight[head, tail]``, so that the arcs into a vertex are a row; used up in the course of it.
+
+    A path is grown backwards, along heaviest arcs, until it comes to what hangs from the root
+    already, or back to itself: then the cycle is contracted and the path goes on from there. O(n)
+    for each step of the path and each vertex contracted, O(n²) in all (after Gabow, Galil, Spencer
+    and Tarjan, 1986, without their heaps). A contracted cycle takes the place of one of its
+    members, and each place of the matrix remembers which arc of the original graph it stands for.
+
+    TimeoutError when `over` says so.
     """
-    n = len(graph)
-    weight = graph.copy()
-    tail, head = np.indices((n, n))
-    active = np.ones(n, dtype=bool)
+    n = len(weight)
+    tail, head = (np.empty((n, n), dtype=np.int32) for _ in range(2))
+    tail[:] = np.arange(n)
+    head[:] = np.arange(n)[:, None]
     node = list(range(n))  # the vertex or contracted cycle at each place
     above: dict[int, int] = {}  # the cycle that a vertex or cycle was contracted into
     contracted: list[tuple[int, dict[int, tuple[int, int]]]] = []
-    while True:
-        best = _heaviest_arcs(weight, active, root)
-        cycle = _some_cycle(best, active, root)
-        if cycle is None:
-            break
-        label = n + len(contracted)
-        taken = {node[v]: (int(tail[best[v], v]), int(head[best[v], v])) for v in cycle}
-        contracted.append((label, taken))
-        above |= dict.fromkeys(taken, label)
-        _contract(weight, tail, head, best, cycle)
-        active[cycle[1:]] = False
-        node[cycle[0]] = label
+    best = np.full(n, root)  # where the chosen arc into each place comes from
+    state = np.zeros(n, dtype=np.int8)  # 0: not seen, 1: on the path, 2: hangs from the root
+    state[root] = 2
+    gone = np.zeros(n, dtype=bool)
+    for first in range(n):
+        if state[first] or gone[first]:
+            continue
+        path = [first]
+        state[first] = 1
+        while path:
+            if over():
+                raise TimeoutError
+            v = path[-1]
+            u = int(np.argmax(weight[v]))
+            u = root if weight[v, root] >= weight[v, u] else u  # ties prefer the root
+            best[v] = u
+            if state[u] == 2:
+                state[path] = 2
+                path = []
+            elif state[u] == 0:
+                state[u] = 1
+                path.append(u)
+            else:
+                start = path.index(u)
+                cycle = path[start:]
+                label = n + len(contracted)
+                taken = {node[w]: (int(tail[w, best[w]]), int(head[w, best[w]])) for w in cycle}
+                contracted.append((label, taken))
+                above |= dict.fromkeys(taken, label)
+                _contract(weight, tail, head, best, cycle)
+                gone[cycle[1:]] = True
+                node[cycle[0]] = label
+                del path[start + 1 :]  # its first member stands for it, and looks again
     entering = {
-        node[v]: (int(tail[best[v], v]), int(head[best[v], v]))
-        for v in np.flatnonzero(active).tolist()
-        if v != root
+        node[v]: (int(tail[v, best[v]]), int(head[v, best[v]]))
+        for v in range(n)
+        if v != root and not gone[v]
     }
     # The arc that enters a cycle replaces the one of the member that it enters.
     for label, taken in reversed(contracted):
@@ -159,51 +302,27 @@ def _arborescence(graph: NDArray[np.float64], root: int) -> NDArray[np.int64]:
     return parents
 
 
-def _heaviest_arcs(
-    weight: NDArray[np.float64], active: NDArray[np.bool_], root: int
-) -> NDArray[np.int64]:
-    """Return where the heaviest arc into each active place comes from; ties prefer the root."""
-    allowed = np.where(active[:, None], weight, -np.inf)
-    best = np.argmax(allowed, axis=0)
-    heaviest = allowed[best, np.arange(len(weight))]
-    return np.where(weight[root] >= heaviest, root, best)
-
-
-def _some_cycle(best: NDArray[np.int64], active: NDArray[np.bool_], root: int) -> list[int] | None:
-    walk_of = np.zeros(len(best), dtype=np.int64)
-    for first in np.flatnonzero(active).tolist():
-        v = first
-        while v != root and walk_of[v] == 0:
-            walk_of[v] = first + 1
-            v = int(best[v])
-        if v != root and walk_of[v] == first + 1:
-            cycle = [v]
-            while best[cycle[-1]] != v:
-                cycle.append(int(best[cycle[-1]]))
-            return cycle
-    return None
-
-
 def _contract(
     weight: NDArray[np.float64],
-    tail: NDArray[np.intp],
-    head: NDArray[np.intp],
+    tail: NDArray[np.int32],
+    head: NDArray[np.int32],
     best: NDArray[np.int64],
     cycle: list[int],
 ) -> None:
-    """Let the first place of a cycle stand for all of it."""
+    """Let the first place of a cycle stand for all of it; the others are at nobody's end."""
     place, members, others = cycle[0], np.array(cycle), np.arange(len(weight))
     # Into the cycle: what is gained over the arc of the member that is entered.
-    gains = weight[:, members] - weight[best[members], members]
-    entered = members[np.argmax(gains, axis=1)]
-    into = gains.max(axis=1)
-    tails, heads = tail[others, entered], head[others, entered]
+    gains = weight[members] - weight[members, best[members]][:, None]
+    entered = members[np.argmax(gains, axis=0)]
+    into = gains.max(axis=0)
+    tails, heads = tail[entered, others], head[entered, others]
     # Out of the cycle: the heaviest arc of any member.
-    leaving = members[np.argmax(weight[members], axis=0)]
-    weight[place], tail[place], head[place] = (
-        weight[leaving, others],
-        tail[leaving, others],
-        head[leaving, others],
+    leaving = members[np.argmax(weight[:, members], axis=1)]
+    weight[:, place], tail[:, place], head[:, place] = (
+        weight[others, leaving],
+        tail[others, leaving],
+        head[others, leaving],
     )
-    weight[:, place], tail[:, place], head[:, place] = into, tails, heads
-    weight[place, place] = -np.inf
+    weight[place], tail[place], head[place] = into, tails, heads
+    weight[place, members] = -np.inf
+    weight[:, members[1:]] = -np.inf

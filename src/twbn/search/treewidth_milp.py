@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from typing import TYPE_CHECKING
 
 from twbn.errors import MemoryLimitError
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import TreewidthResult, lower_bound
 from twbn.graphs.treewidth import treewidth as by_search
+from twbn.interrupts import keeps_best
+from twbn.scores.compute import n_workers
 from twbn.search.milp import treewidth_program
 from twbn.search.options import check_budget
 from twbn.search.solver import require_solver, solve
@@ -23,6 +26,7 @@ __all__ = ["treewidth_by_program"]
 MAX_ROWS = 5_000_000
 
 
+@keeps_best
 def treewidth_by_program(
     graph: Graph,
     *,
@@ -37,7 +41,7 @@ def treewidth_by_program(
     the chordal graph of the solution. Meant for graphs of a dozen or two of vertices; the search of
     `twbn.treewidth` is faster by far.
     """
-    check_budget(1, time_limit, None, seed, n_jobs)
+    time_limit = check_budget(1, time_limit, None, seed, n_jobs)
     require_solver(solver)
     begun = time.perf_counter()
     n = graph.n_vertices
@@ -49,8 +53,10 @@ def treewidth_by_program(
         return known
     program = treewidth_program(graph)
     solution = solve(
-        program.program, solver=solver, time_limit=time_limit, seed=seed, n_jobs=n_jobs or 1
+        program.program, solver=solver, time_limit=time_limit, seed=seed, n_jobs=n_workers(n_jobs)
     )
+    if solution.status in {"failed", "refused"}:
+        warnings.warn(f"solver {solver!r} failed: {solution.detail}", stacklevel=2)
     upper, proof = known.upper, known.decomposition
     if solution.x is not None:
         found = TreeDecomposition.from_elimination_order(
@@ -63,7 +69,7 @@ def treewidth_by_program(
         lower = upper
     elif math.isfinite(solution.bound):
         lower = max(lower, math.ceil(-solution.bound - 1e-6))
-    status = "interrupted" if solution.status == "failed" else solution.status
+    status = "interrupted" if solution.status in {"failed", "refused"} else solution.status
     if lower == upper:
         status = "optimal"
     return TreewidthResult(lower, upper, proof, status, time.perf_counter() - begun)

@@ -1,0 +1,123 @@
+"""Files: text in, compressed or not; text out, whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from twbn.errors import FileFormatError, MemoryLimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["read_text", "require_file", "write_text", "writing"]
+
+#: Bytes that a compressed file may always have when unpacked, and how many times its own size
+#: above that: text rarely shrinks to less than a hundredth.
+MAX_UNPACKED, MAX_RATIO = 2**28, 100
+#: Bytes that are unpacked at a time.
+CHUNK = 2**20
+
+
+def read_text(
+    path: str | os.PathLike[str], *, encodings: Sequence[str] = ("utf-8-sig", "latin-1")
+) -> str:
+    """Return the text of a file, in the first encoding that fits; unpacked if it ends in ``.gz``.
+
+    FileFormatError says what is wrong with the file; MemoryLimitError refuses one that unpacks to
+    far more than its size.
+    """
+    path = require_file(path)
+    content = _unpacked(path) if path.suffix.lower() == ".gz" else path.read_bytes()
+    for encoding in encodings[:-1]:
+        with suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    try:
+        return content.decode(encodings[-1])
+    except UnicodeDecodeError as error:
+        msg = f"{path}: not a text file in UTF-8 ({error.reason} at byte {error.start})"
+        raise FileFormatError(msg) from None
+
+
+def require_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file that is there, or raise FileFormatError."""
+    path = Path(path)
+    if not path.exists():
+        msg = f"{path}: no such file"
+        raise FileFormatError(msg)
+    if path.is_dir():
+        msg = f"{path} is a folder, not a file"
+        raise FileFormatError(msg)
+    return path
+
+
+def _unpacked(path: Path) -> bytes:
+    limit = max(MAX_UNPACKED, MAX_RATIO * path.stat().st_size)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        with gzip.open(path) as file:
+            while part := file.read(CHUNK):
+                size += len(part)
+                if size > limit:
+                    msg = (
+                        f"{path}: unpacks to more than {limit / 2**20:,.0f} MiB, {MAX_RATIO} times "
+                        "its size or more; if that is right, unpack it first (gunzip)"
+                    )
+                    raise MemoryLimitError(msg)
+                parts.append(part)
+    except (OSError, EOFError, zlib.error) as error:
+        msg = f"{path}: not a whole gzip file ({error})"
+        raise FileFormatError(msg) from None
+    return b"".join(parts)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file in one piece, in UTF-8; packed if it ends in ``.gz``."""
+    content = text.encode("utf-8")
+    if Path(path).suffix.lower() == ".gz":
+        content = gzip.compress(content, mtime=0)
+    with _replacing(Path(path)) as file:
+        file.write(content)
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """Open a text file that takes its name only when the block has ended well.
+
+    Until then what is written goes to ``NAME.part``, which is removed if anything goes wrong. Lines
+    end as they are written. An OSError always names the file.
+    """
+    with (
+        _replacing(Path(path)) as file,
+        io.TextIOWrapper(file, encoding="utf-8", newline="") as text,
+    ):
+        yield text
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    try:
+        if path.exists() and not path.is_file():  # a device or a pipe: nothing to replace
+            with path.open("wb") as file:
+                yield file
+            return
+        target = Path(os.path.realpath(path))  # a link stays one
+        partial = target.with_name(target.name + ".part")
+        try:
+            with partial.open("wb") as file:
+                yield file
+            partial.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                partial.unlink()
+            raise
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error

@@ -1,0 +1,166 @@
+"""Tables of non-negative numbers for many rows at once, in which nothing underflows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Beliefs", "exact_product", "product", "quotient"]
+
+#: Powers of two that a table in plain numbers may span, and that a product may.
+PLAIN_RANGE = 900
+#: Stands for the exponent of zero.
+NO_EXPONENT = -(2**40)
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """A table over `variables` for every row, up to a factor per row whose logarithm is `log`.
+
+    Where the numbers of a table span more than the exponents of a double, `exponents` has one of
+    each entry, which then means ``values * 2**exponents``; otherwise it is None.
+    """
+
+    variables: tuple[int, ...]  # ascending
+    values: NDArray[np.float64]  # [rows or 1, states of each variable]
+    log: NDArray[np.float64]  # [rows or 1]
+    exponents: NDArray[np.int64] | None = None
+
+    @cached_property
+    def lowest(self) -> float:
+        """The exponent of the smallest number that is not zero, or less."""
+        if self.exponents is not None:
+            return -np.inf
+        positive = np.min(self.values, where=self.values > 0, initial=1.0)
+        return float(np.frexp(positive)[1])
+
+    def plain(self) -> NDArray[np.float64]:
+        """Return the numbers; those too small beside a row's largest become zero."""
+        if self.exponents is None:
+            return self.values
+        return np.asarray(np.ldexp(self.values, self.exponents))
+
+    def at(self, index: tuple[Any, ...]) -> NDArray[np.float64]:
+        """Return a part of the table, per row (the first axis) scaled to its own largest entry."""
+        values = self.values[index]
+        if self.exponents is None:
+            return np.asarray(values)
+        exponents = np.where(values > 0, self.exponents[index], NO_EXPONENT)
+        axes = tuple(range(1, values.ndim))
+        most = np.maximum(exponents.max(axis=axes, keepdims=True), NO_EXPONENT // 2)
+        return np.asarray(np.ldexp(values, np.clip(exponents - most, -3000, 0)))
+
+    def summed(self, kept: Sequence[int]) -> Beliefs:
+        """Return the table over fewer variables, the others summed out."""
+        return self._reduced(kept, maximise=False)
+
+    def maximised(self, kept: Sequence[int]) -> Beliefs:
+        """Return the table over fewer variables, the others at their best."""
+        return self._reduced(kept, maximise=True)
+
+    def _reduced(self, kept: Sequence[int], *, maximise: bool) -> Beliefs:
+        inside = set(kept)
+        left = tuple(v for v in self.variables if v in inside)
+        axes = tuple(1 + k for k, v in enumerate(self.variables) if v not in inside)
+        if not axes:
+            return self
+        reduce = np.max if maximise else np.sum
+        if self.exponents is None:
+            return _rescaled(Beliefs(left, reduce(self.values, axis=axes), self.log))
+        # Every entry of the result has an exponent of its own: the largest of what it is made of.
+        exponents = np.where(self.values > 0, self.exponents, NO_EXPONENT)
+        most = np.maximum(exponents.max(axis=axes, keepdims=True), NO_EXPONENT // 2)
+        aligned = np.ldexp(self.values, np.clip(exponents - most, -3000, 0))
+        values = reduce(aligned, axis=axes)
+        return _tidied(left, values, most.reshape(values.shape), self.log)
+
+
+def product(factors: Sequence[Beliefs], variables: Sequence[int]) -> Beliefs:
+    """Return the product of tables over `variables` (ascending), the largest entry near one."""
+    found = exact_product(factors, variables)
+    if found.exponents is None:
+        return _rescaled(found)
+    return _tidied(found.variables, found.values, found.exponents, found.log)
+
+
+def exact_product(factors: Sequence[Beliefs], variables: Sequence[int]) -> Beliefs:
+    """Return the product of tables as it is: nothing is taken out into its logarithm."""
+    log = np.zeros(1)
+    for factor in factors:
+        log = log + factor.log
+    tables = [_spread(f.values, f.variables, variables) for f in factors]
+    if sum(factor.lowest for factor in factors) > -PLAIN_RANGE:
+        values = tables[0]
+        for table in tables[1:]:
+            values = values * table
+        return Beliefs(tuple(variables), values, log)
+    shape = np.broadcast_shapes(*(table.shape for table in tables))
+    values, exponents = np.ones(shape), np.zeros(shape, dtype=np.int64)
+    for factor, table in zip(factors, tables, strict=True):
+        values, shift = np.frexp(values * np.frexp(table)[0])
+        exponents += shift + np.frexp(table)[1]
+        if factor.exponents is not None:
+            exponents += _spread(factor.exponents, factor.variables, variables)
+    return Beliefs(tuple(variables), values, log, np.where(values > 0, exponents, 0))
+
+
+def quotient(above: Beliefs, below: Beliefs) -> Beliefs:
+    """Return one table divided by another over the same variables; zero where that is zero."""
+    shape = np.broadcast_shapes(above.values.shape, below.values.shape)
+    zeros = np.zeros(shape)
+    if above.exponents is None and below.exponents is None and above.lowest > -PLAIN_RANGE // 2:
+        values = np.divide(above.values, below.values, out=zeros, where=below.values > 0)
+        if np.isfinite(values).all():
+            return Beliefs(above.variables, values, above.log)
+    (a, i), (b, j) = (np.frexp(table.values) for table in (above, below))
+    values = np.divide(a, b, out=np.zeros(shape), where=b > 0)
+    exponents = np.zeros(shape, dtype=np.int64) + i - j
+    for table, sign in ((above, 1), (below, -1)):
+        if table.exponents is not None:
+            exponents += sign * table.exponents
+    return _tidied(above.variables, values, exponents, above.log)
+
+
+def _spread(values: NDArray[Any], variables: Sequence[int], over: Sequence[int]) -> NDArray[Any]:
+    """Return a table with axes of length one where `over` has more variables (both ascending)."""
+    sizes = iter(values.shape[1:])
+    present = set(variables)
+    return values.reshape(values.shape[0], *(next(sizes) if v in present else 1 for v in over))
+
+
+def _rescaled(belief: Beliefs) -> Beliefs:
+    """Divide each row's table by its largest entry, and remember it: no product overflows."""
+    values = belief.values
+    largest = values.reshape(len(values), -1).max(axis=1)
+    safe = np.where(largest > 0, largest, 1.0)
+    with np.errstate(divide="ignore"):
+        log = belief.log + np.log(largest)
+    return Beliefs(belief.variables, values / safe.reshape(-1, *([1] * (values.ndim - 1))), log)
+
+
+def _tidied(
+    variables: tuple[int, ...],
+    values: NDArray[np.float64],
+    exponents: NDArray[np.int64],
+    log: NDArray[np.float64],
+) -> Beliefs:
+    """Return numbers with exponents as a table whose largest is near one; plain if that will do."""
+    values, shift = np.frexp(values)
+    exponents = np.where(values > 0, exponents + shift, NO_EXPONENT)
+    most = exponents.reshape(len(exponents), -1).max(axis=1)
+    possible = most > NO_EXPONENT // 2
+    most = np.where(possible, most, 0)
+    exponents = exponents - most.reshape(-1, *([1] * (values.ndim - 1)))
+    log = log + np.where(possible, most * np.log(2.0), -np.inf)
+    exponents = np.where(values > 0, exponents, 0)
+    if exponents.min(initial=0) > -PLAIN_RANGE:
+        return _rescaled(Beliefs(variables, np.ldexp(values, exponents), log))
+    return Beliefs(variables, values, log, np.clip(exponents, -(2**31), 0))

@@ -1,0 +1,81 @@
+"""Ctrl-C while there is something to keep: noted instead of raised, so that nothing is lost."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["deferred", "keeps_best", "pending"]
+
+#: Seconds after which a second Ctrl-C is raised: the first one did not get through.
+PATIENCE = 2.0
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Listener:
+    """Whether Ctrl-C has come since the outermost `deferred` block began."""
+
+    def __init__(self) -> None:
+        self.active = False
+        self.first: float | None = None
+
+    def __call__(self, *_: object) -> None:
+        """Handle the signal."""
+        now = time.monotonic()
+        if self.first is None:
+            self.first = now
+        elif now - self.first > PATIENCE:
+            raise KeyboardInterrupt
+
+
+_listener = _Listener()
+
+
+def pending() -> bool:
+    """Say whether Ctrl-C has come and is waiting for the work at hand to come to its end."""
+    return _listener.first is not None
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Note Ctrl-C inside the block instead of raising KeyboardInterrupt.
+
+    What runs inside asks `pending` now and then, ends early and returns the best it has. Blocks
+    may be nested: the outermost counts. Signals reach the main thread only, and a program that has
+    a handler of its own keeps it: elsewhere the block changes nothing.
+    """
+    mine = (
+        not _listener.active
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if not mine:
+        yield
+        return
+    _listener.active, _listener.first = True, None
+    signal.signal(signal.SIGINT, _listener)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _listener.active, _listener.first = False, None
+
+
+def keeps_best(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the function with Ctrl-C deferred while it runs."""
+
+    @wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        with deferred():
+            return function(*args, **kwargs)
+
+    return wrapped

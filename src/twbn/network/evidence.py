@@ -1,0 +1,41 @@
+"""What is known about some variables, in whatever form the caller has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twbn.errors import DataError
+
+__all__ = ["as_mapping"]
+
+
+def as_mapping(evidence: Any) -> Mapping[str, Any]:
+    """Return state by variable of a mapping, a Series (a row of a frame) or a frame of one row.
+
+    Examples
+    --------
+    >>> as_mapping({"smoker": "yes"}), as_mapping(None)
+    ({'smoker': 'yes'}, {})
+    """
+    if evidence is None:
+        return {}
+    if isinstance(evidence, Mapping):
+        return evidence
+    if getattr(evidence, "ndim", None) == 1 and hasattr(evidence, "items"):  # a Series of pandas
+        return dict(evidence.items())
+    if hasattr(evidence, "_asdict"):  # a row of polars' or pandas' named tuples
+        return dict(evidence._asdict())
+    import narwhals as nw
+
+    frame = nw.from_native(evidence, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if len(frame) == 1:
+            return dict(zip(frame.columns, frame.row(0), strict=True))
+        msg = f"evidence must be one row, got a frame of {len(frame)} rows"
+        raise DataError(msg)
+    msg = (
+        "evidence must be states by variable (a dict), a row of a frame or a frame of one row, "
+        f"got {type(evidence).__name__}"
+    )
+    raise DataError(msg)
