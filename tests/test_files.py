@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import twbn
-from twbn.files import write_text, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,6 +98,8 @@ def test_every_writer_leaves_one_file(tmp_path: Path, name: str) -> None:
 
 
 def test_what_ends_a_block_early_leaves_nothing(tmp_path: Path) -> None:
+    from twbn.files import writing
+
     def write() -> None:
         with writing(tmp_path / "x.csv") as file:
             file.write("a,b\n")
@@ -110,6 +111,8 @@ def test_what_ends_a_block_early_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    from twbn.files import write_text
+
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -120,6 +123,8 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
 
 
 def test_a_link_stays_one(tmp_path: Path) -> None:
+    from twbn.files import write_text
+
     (tmp_path / "there").mkdir()
     link = tmp_path / "link.txt"
     link.symlink_to(tmp_path / "there" / "file.txt")

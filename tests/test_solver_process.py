@@ -84,9 +84,20 @@ def test_the_last_words_of_a_process_are_kept() -> None:
     process.end()
 
 
-def test_all_cores_may_be_asked_for() -> None:
+def test_all_cores_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from twbn.search import treewidth_milp
+
+    asked: list[int] = []
+    plain: Any = treewidth_milp.solve  # type: ignore[attr-defined]
+
+    def solve(*args: Any, n_jobs: int, **options: Any) -> Any:
+        asked.append(n_jobs)
+        return plain(*args, n_jobs=n_jobs, **options)
+
+    monkeypatch.setattr(treewidth_milp, "solve", solve)
     graph = twbn.Graph.from_edges(5, [(u, (u + 1) % 5) for u in range(5)])
     assert treewidth_by_program(graph, n_jobs=-1).upper == 2
+    assert asked[0] >= 1
 
 
 # What is in the current folder is not run
