@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,14 @@ def in_process(method: str, n: int, rng: np.random.Generator) -> tuple[int, int,
             inside[0] = True
             result = twbn.METHODS[method](scores, treewidth=2, time_limit=SECONDS, seed=seed)
             inside[0] = False
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             inside[0] = False
+            # Raised here and not in there: the call had not begun, or had returned.
+            if interrupt.__traceback__ is None or interrupt.__traceback__.tb_next is None:
+                thread.join()
+                whole += 1
+                continue
+            traceback.print_exc()
         thread.join()
         if result is None:
             lost += 1

@@ -15,6 +15,7 @@ from twbn.errors import OptionError
 from twbn.graphs.dandelion import DandelionCode, count_ktrees, log10_ktrees, sample_ktree
 from twbn.graphs.decomposition import higher_neighbours
 from twbn.graphs.ktree import KTree
+from twbn.interrupts import deferred
 from twbn.search.treewidth_milp import treewidth_by_program
 
 __all__ = ["ktree", "treewidth"]
@@ -48,15 +49,16 @@ def treewidth(
     report = None
     if exact and not as_json and err.is_terminal:
         report = lambda low, high: err.print(f"between {low} and {high}")  # noqa: E731
-    if method == "milp":
-        exact, result = True, treewidth_by_program(read, time_limit=time_limit, seed=seed)
-    else:
-        result = twbn.treewidth(
-            read, exact=exact, time_limit=time_limit, memory_limit=memory_limit, seed=seed,
-            on_progress=report,
-        )  # fmt: skip
-    if out_file is not None:
-        twbn.write_td(result.decomposition, read.n_vertices, out_file)
+    with deferred():  # the bounds are told and written, whenever Ctrl-C comes
+        if method == "milp":
+            exact, result = True, treewidth_by_program(read, time_limit=time_limit, seed=seed)
+        else:
+            result = twbn.treewidth(
+                read, exact=exact, time_limit=time_limit, memory_limit=memory_limit, seed=seed,
+                on_progress=report,
+            )  # fmt: skip
+        if out_file is not None:
+            twbn.write_td(result.decomposition, read.n_vertices, out_file)
     if as_json:
         order = result.decomposition.elimination_order()
         print_json(

@@ -37,6 +37,7 @@ from twbn.cli.shared import (
     read_data,
 )
 from twbn.errors import MemoryLimitError, OptionError
+from twbn.interrupts import deferred
 
 __all__ = ["info", "score"]
 
@@ -120,17 +121,18 @@ def score(
     options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
     table = read_data(data, options)
     check_target(out_file)
-    with progress_bar("scoring parent sets", quiet=as_json) as report:
-        try:
-            scores = twbn.compute_scores(
-                table, score=kind, ess=ess, max_parents=max_parents, prune=not keep_all,
-                budget=budget, n_jobs=jobs, time_limit=time_limit, memory_limit=memory_limit,
-                on_progress=report,
-            )  # fmt: skip
-        except MemoryLimitError as error:
-            raise OptionError(as_options(str(error))) from None
-    if out_file is not None:
-        twbn.write_jkl(scores, out_file, names=names)
+    with deferred():  # what is complete is written, whenever Ctrl-C comes
+        with progress_bar("scoring parent sets", quiet=as_json) as report:
+            try:
+                scores = twbn.compute_scores(
+                    table, score=kind, ess=ess, max_parents=max_parents, prune=not keep_all,
+                    budget=budget, n_jobs=jobs, time_limit=time_limit, memory_limit=memory_limit,
+                    on_progress=report,
+                )  # fmt: skip
+            except MemoryLimitError as error:
+                raise OptionError(as_options(str(error))) from None
+        if out_file is not None:
+            twbn.write_jkl(scores, out_file, names=names)
     facts = scores.statistics()
     if as_json:
         print_json({**facts, "out": None if out_file is None else str(out_file)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ __all__ = ["Beliefs", "exact_product", "product", "quotient"]
 
 #: Powers of two that a table in plain numbers may span, and that a product may.
 PLAIN_RANGE = 900
+#: What is above this in a product has lost no precision.
+LEAST = 2.0**-PLAIN_RANGE
 #: Stands for the exponent of zero.
 NO_EXPONENT = -(2**40)
 
@@ -38,9 +41,11 @@ class Beliefs:
     def lowest(self) -> float:
         """The exponent of the smallest number that is not zero, or less."""
         if self.exponents is not None:
-            return -np.inf
-        positive = np.min(self.values, where=self.values > 0, initial=1.0)
-        return float(np.frexp(positive)[1])
+            return -math.inf
+        least = float(self.values.min())
+        if least <= 0:
+            least = float(np.min(self.values, where=self.values > 0, initial=1.0))
+        return math.frexp(least)[1]
 
     def plain(self) -> NDArray[np.float64]:
         """Return the numbers; those too small beside a row's largest become zero."""
@@ -97,11 +102,13 @@ def exact_product(factors: Sequence[Beliefs], variables: Sequence[int]) -> Belie
     for factor in factors:
         log = log + factor.log
     tables = [_spread(f.values, f.variables, variables) for f in factors]
-    if sum(factor.lowest for factor in factors) > -PLAIN_RANGE:
+    if all(factor.exponents is None for factor in factors):
         values = tables[0]
         for table in tables[1:]:
             values = values * table
-        return Beliefs(tuple(variables), values, log)
+        # Nothing is small, or what is was zero before.
+        if values.min() > LEAST or sum(factor.lowest for factor in factors) > -PLAIN_RANGE:
+            return Beliefs(tuple(variables), values, log)
     shape = np.broadcast_shapes(*(table.shape for table in tables))
     values, exponents = np.ones(shape), np.zeros(shape, dtype=np.int64)
     for factor, table in zip(factors, tables, strict=True):
@@ -115,10 +122,12 @@ def exact_product(factors: Sequence[Beliefs], variables: Sequence[int]) -> Belie
 def quotient(above: Beliefs, below: Beliefs) -> Beliefs:
     """Return one table divided by another over the same variables; zero where that is zero."""
     shape = np.broadcast_shapes(above.values.shape, below.values.shape)
-    zeros = np.zeros(shape)
-    if above.exponents is None and below.exponents is None and above.lowest > -PLAIN_RANGE // 2:
-        values = np.divide(above.values, below.values, out=zeros, where=below.values > 0)
-        if np.isfinite(values).all():
+    if above.exponents is None and below.exponents is None:
+        # No entry of a message exceeds one: the quotient can only grow.
+        zeros = np.zeros(shape)
+        with np.errstate(over="ignore"):
+            values = np.divide(above.values, below.values, out=zeros, where=below.values > 0)
+        if values.max() < math.inf:
             return Beliefs(above.variables, values, above.log)
     (a, i), (b, j) = (np.frexp(table.values) for table in (above, below))
     values = np.divide(a, b, out=np.zeros(shape), where=b > 0)
@@ -139,6 +148,10 @@ def _spread(values: NDArray[Any], variables: Sequence[int], over: Sequence[int])
 def _rescaled(belief: Beliefs) -> Beliefs:
     """Divide each row's table by its largest entry, and remember it: no product overflows."""
     values = belief.values
+    if len(values) == 1:  # a single question: half of its time is spent here
+        most = float(values.max())
+        log = belief.log + (math.log(most) if most > 0 else -math.inf)
+        return Beliefs(belief.variables, values / most if most > 0 else values, log)
     largest = values.reshape(len(values), -1).max(axis=1)
     safe = np.where(largest > 0, largest, 1.0)
     with np.errstate(divide="ignore"):

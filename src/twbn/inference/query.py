@@ -139,7 +139,7 @@ class Inference:
         self._checked(beliefs[0], known)
         found = {}
         for v, name in enumerate(self.network.names):
-            values = beliefs[self.tree.home[v]].summed((v,)).plain()[0]
+            values = _marginal(beliefs[self.tree.home[v]], v)
             states = self.network.states[v]
             found[name] = Posterior((name,), (states,), values / values.sum())
         return found
@@ -407,6 +407,14 @@ class Inference:
             ]
             msg = f"row {row + 1} has probability zero: {', '.join(known)}"
             raise DataError(msg)
+
+
+def _marginal(belief: Beliefs, v: int) -> NDArray[np.float64]:
+    """Return the table of one variable, up to a factor."""
+    if belief.exponents is not None:
+        return np.asarray(belief.summed((v,)).plain()[0])
+    axes = tuple(k for k, u in enumerate(belief.variables) if u != v)
+    return np.asarray(belief.values[0].sum(axis=axes))
 
 
 def _given(

@@ -173,7 +173,9 @@ class Network(Viewed):
         known: dict[int, int] = {}
         for name, state in as_mapping(evidence).items():
             v = self.index(name)
-            if not is_missing(state) or str(state) in map(str, self.states[v]):
+            if type(state) is str and state in self._texts[v]:  # the common case
+                known[v] = self._texts[v][state]
+            elif not is_missing(state) or str(state) in map(str, self.states[v]):
                 known[v] = self.state_code(v, state)
         return known
 
@@ -265,6 +267,12 @@ class Network(Viewed):
             f"Network({self.n_variables} variables, {len(self.dag.arcs)} arcs, "
             f"{self.n_parameters} parameters)"
         )
+
+    @cached_property
+    def _texts(self) -> tuple[dict[str, int], ...]:
+        """The code of each state of each variable by its text; the first of those alike."""
+        pairs = (reversed(list(enumerate(map(str, states)))) for states in self.states)
+        return tuple({text: code for code, text in numbered} for numbered in pairs)
 
     @cached_property
     def _positions(self) -> dict[str, int]:
