@@ -60,3 +60,8 @@ def test_a_budget_keeps_to_the_rules() -> None:
 def test_memory_is_predicted() -> None:
     with pytest.raises(MemoryLimitError, match="scored by a function need"):
         twbn.compute_scores(TABLE, score=bdeu, max_parents=None, memory_limit=1e-5)
+
+
+def test_a_budget_that_has_no_time_says_what_is_complete() -> None:
+    scores = twbn.compute_scores(TABLE, score=bdeu, budget=3, time_limit=1e-9)
+    assert (scores.info.status, scores.info.complete_size, scores.n_sets) == ("time_limit", 0, 7)

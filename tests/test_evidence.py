@@ -112,3 +112,23 @@ def test_missing_evidence_on_the_command_line(engine: twbn.Inference, tmp_path: 
         )  # fmt: skip
         assert json.loads(done.stdout)["kind"] == pytest.approx(prior, rel=1e-12)
     assert all(math.isfinite(p) for p in prior.values())
+
+
+def test_nothing_is_not_the_state_called_none() -> None:
+    network = twbn.Network.from_tables(
+        {"a": ["None", "Mild", "nan"], "b": ["x", "y"]},
+        {"a": [], "b": ["a"]},
+        {"a": [0.2, 0.3, 0.5], "b": [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]},
+    )
+    engine = twbn.Inference(network)
+    prior = engine.query(["b"]).values
+    for nothing in (None, float("nan"), pd.NA):
+        assert np.allclose(engine.marginals({"a": nothing})["b"].values, prior)
+        assert np.allclose(engine.query(["b"], {"a": nothing}).values, prior)
+    assert engine.query(["b"], {"a": "None"})["x"] == 1.0
+    assert engine.query(["b"], {"a": "nan"})["y"] == 1.0
+
+
+def test_a_row_with_its_index_is_evidence(engine: twbn.Inference) -> None:
+    row = next(pd.DataFrame({"width": [2.2]}).itertuples())
+    assert close(engine.marginals(row), engine.marginals({"width": 2.2}))

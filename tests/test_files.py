@@ -166,3 +166,32 @@ def test_a_result_that_cannot_be_written_is_printed(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "error: /dev/full: No space left on device" in done.stderr
     assert json.loads(done.stdout)["treewidth"] == 1
+
+
+@pytest.mark.parametrize("name", ["r.json.gz", "x.gr.gz", "x.td.gz"])
+def test_what_is_packed_is_read_again(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    decomposition = twbn.treewidth(GRAPH).decomposition
+    if name.startswith("r"):
+        twbn.write_result(RESULT, path)
+        assert twbn.read_result(path).score == RESULT.score
+    elif ".gr" in name:
+        twbn.write_gr(GRAPH, path)
+        assert twbn.read_gr(path) == GRAPH
+    else:
+        twbn.write_td(decomposition, 3, path)
+        assert twbn.read_td(path, GRAPH).width == decomposition.width
+    assert path.read_bytes()[:2] == b"\x1f\x8b"
+
+
+def test_who_may_read_a_file_stays_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "x.gr"
+    path.write_text("old")
+    path.chmod(0o600)
+    twbn.write_gr(GRAPH, path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_long_name_can_be_written(tmp_path: Path) -> None:
+    twbn.write_gr(GRAPH, tmp_path / ("x" * 252 + ".gr"))
+    assert len(names(tmp_path)) == 1

@@ -201,13 +201,14 @@ def test_an_interrupted_bound_is_one() -> None:
 
 
 def test_an_interrupted_treewidth_is_bounded() -> None:
-    graph = twbn.Graph.from_edges(
-        40, [(u, v) for u in range(40) for v in range(u) if (u * v + u + v) % 5 == 0]
-    )
+    pairs = np.random.default_rng(0).integers(0, 45, (180, 2)).tolist()
+    graph = twbn.Graph.from_edges(45, [(u, v) for u, v in pairs])
     listen, calls = interrupted_at(1)
     found = twbn.treewidth(graph, on_progress=listen)
     assert calls
-    assert found.lower <= found.upper
+    assert found.lower < found.upper
+    assert found.status == "interrupted"
+    found.decomposition.check(graph)
 
 
 def test_an_interrupted_map_query_has_states(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,3 +284,71 @@ def test_the_main_thread_can_be_interrupted_from_another() -> None:
 
     result = twbn.learn(SCORES, treewidth=3, method="anneal", time_limit=600.0, on_progress=told)
     assert result.status in {"interrupted", "optimal"}
+
+
+def test_a_signal_while_the_handler_is_put_back_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = signal.signal
+
+    def late(number: int, handler: Any) -> Any:
+        before = plain(number, handler)
+        if handler is signal.default_int_handler:
+            interrupt()
+        return before
+
+    monkeypatch.setattr("twbn.interrupts.signal.signal", late)
+    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+        pass
+    monkeypatch.undo()
+    assert not interrupts.pending()
+    with interrupts.deferred():
+        interrupt()
+        assert interrupts.pending()
+    assert not interrupts.pending()
+
+
+def test_ctrl_c_at_the_end_of_scoring_is_not_forgotten() -> None:
+    def last(done: int, total: int) -> None:
+        if done == total:
+            interrupt()
+
+    assert twbn.compute_scores(TABLE, on_progress=last).info.status == "interrupted"
+
+
+def test_an_exact_map_query_is_answered_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from twbn.inference import map as module
+
+    engine = twbn.Inference(twbn.fit(twbn.learn(SCORES, treewidth=2), TABLE))
+    expected = map_query(engine, ["x1", "x3"]).states
+    plain: Any = module._plan
+
+    def late(*args: Any) -> Any:
+        interrupt()
+        return plain(*args)
+
+    monkeypatch.setattr(module, "_plan", late)
+    assert map_query(engine, ["x1", "x3"]).states == expected
+
+
+def test_structural_em_keeps_its_best_when_a_later_round_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from twbn.learner import incomplete
+
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random(TABLE.codes.shape) < 0.2, -1, TABLE.codes)
+    gaps = twbn.Table(TABLE.names, TABLE.codings, codes)
+    plain: Any = incomplete.learn  # type: ignore[attr-defined]
+    calls: list[int] = []
+
+    def late(*args: Any, **options: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            interrupt()
+        return plain(*args, **options)
+
+    monkeypatch.setattr(incomplete, "learn", late)
+    found = incomplete.learn_incomplete(gaps, treewidth=2, max_iterations=300)
+    assert (len(calls), found.status) == (2, "interrupted")
+    assert found.network.n_variables == 12

@@ -202,3 +202,17 @@ def test_a_limit_that_is_none_is_refused(limit: Any) -> None:
     rows = {"a": [0, 1, 0, 1], "b": [0, 1, 1, 0], "c": [1, 1, 0, 0]}
     with pytest.raises(OptionError, match="time_limit must be a positive number of seconds, got"):
         twbn.learn(rows, time_limit=limit)
+
+
+def test_required_arcs_are_kept_by_a_tree_in_haste() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (60, 40))
+    codes[:, 1] = codes[:, 0]  # the arc back is as good, and must not be taken first
+    codes[:, 3] = codes[:, 2]
+    names = [f"v{v}" for v in range(40)]
+    table = twbn.Table.from_codes(codes, names=names)
+    required = [("v0", "v1"), ("v2", "v3"), ("v1", "v2")]
+    scores = twbn.compute_scores(table, max_parents=1, required=required)
+    hasty = twbn.METHODS["tree"](scores, treewidth=1, time_limit=1e-9)
+    assert hasty.status == "time_limit"
+    assert all(parent in hasty.parents[child] for parent, child in required)

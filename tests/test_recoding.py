@@ -134,3 +134,48 @@ def test_a_misspelt_column_of_a_file_is_refused(engine: twbn.Inference, tmp_path
     assert (
         "no variable is called 'petal lenght'; rename the column to 'petal length'" in done.stderr
     )
+
+
+@pytest.mark.parametrize(
+    ("column", "variable"),
+    [
+        ("temp_min", "temp_max"),
+        ("petal width (cm)", "sepal width (cm)"),
+        ("+", "-"),
+        ("a_1_11", "a_11_1"),
+        ("x_mean", "y_mean"),
+        ("sensor12", "sensor21"),
+        ("age", "wage"),
+    ],
+)
+def test_a_column_of_another_name_is_another_column(column: str, variable: str) -> None:
+    rows = {variable: ["a", "b"] * 4, "kind": ["a", "b"] * 4, "other": ["a", "b", "b", "a"] * 2}
+    engine = twbn.Inference(twbn.fit(twbn.Dag.from_arcs(3, [(0, 1)]), rows))
+    with pytest.warns(UserWarning, match="taken as unknown"):
+        engine.predict_proba({column: ["x"], "other": ["a"]}, "kind")
+
+
+def test_thousands_of_columns_are_compared_at_once() -> None:
+    from twbn.data.names import check_misnamed
+
+    columns = [f"column number {v}" for v in range(20_000)]
+    with pytest.warns(UserWarning, match="and 19995 more, taken as unknown"):
+        check_misnamed(columns, [f"variable called {v}" for v in range(20_000)], None)
+
+
+def test_states_of_numpy_are_kept_with_a_result(tmp_path: Path) -> None:
+    from twbn.data import Categories
+
+    coding = Categories((np.int64(0), np.int64(1)))  # type: ignore[arg-type]
+    codes = np.array([[0, 0], [1, 1], [0, 0], [1, 0]] * 5, dtype=np.int32)
+    table = twbn.Table(("a", "b"), (coding, coding), codes)
+    result = twbn.learn(table, treewidth=1)
+    twbn.write_result(result, tmp_path / "result.json")
+    network = twbn.fit(result, table)
+    assert network.equals(twbn.fit(twbn.read_result(tmp_path / "result.json"), table))
+
+
+def test_padded_numbers_are_the_numbers_of_a_coding() -> None:
+    like = twbn.as_table({"h": [5, 10, 15] * 4, "y": [0, 1, 1] * 4})
+    again = twbn.as_table({"h": ["05", "10", "15"], "y": ["0", "1", "1"]}, like=like)
+    assert again.codes[:, 0].tolist() == [0, 1, 2]

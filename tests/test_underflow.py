@@ -133,3 +133,36 @@ def test_a_product_keeps_what_is_rare_in_one_factor_and_needed_in_another() -> N
 
     found = product([table(1.0, 1e-200), table(1.0, 1e-200), table(0.0, 1.0)], [0]).summed(())
     assert float(found.log[0] + np.log(found.plain()[0])) == pytest.approx(2 * math.log(1e-200))
+
+
+def test_a_bucket_of_thousands_of_tables_keeps_its_precision() -> None:
+    # Every leaf is as likely as not, or nearly: none is small, all together are.
+    leaves = [f"leaf{i}" for i in range(3000)]
+    even, odd = [[0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [0.95, 0.05]]
+    network = twbn.Network.from_tables(
+        {"c": [0, 1], **{name: [0, 1] for name in leaves}},
+        {"c": [], **{name: ["c"] for name in leaves}},
+        {"c": [0.5, 0.5], **{name: odd if i % 2 else even for i, name in enumerate(leaves)}},
+    )
+    engine = twbn.Inference(network)
+    evidence = dict.fromkeys(leaves, 0)
+    found = map_query(engine, ["c"], evidence)
+    expected = math.log(0.5) + 1500 * (math.log(0.5) + math.log(0.95))
+    assert found.states == {"c": 1}
+    assert found.log_probability == pytest.approx(expected, rel=1e-12)
+    assert engine.most_probable(evidence)["c"] == 1
+    assert engine.log_evidence(evidence) == pytest.approx(expected, rel=1e-9)
+
+
+def test_likelihoods_may_span_more_than_a_double_does() -> None:
+    network = twbn.Network.from_tables(
+        {"a": ["x", "y"], "b": ["x", "y"]},
+        {"a": [], "b": ["a"]},
+        {"a": [1.0, 0.0], "b": [[0.25, 0.75], [0.5, 0.5]]},
+    )
+    engine = twbn.Inference(network)
+    soft = {"a": [1e-200, 1e200]}
+    assert engine.log_evidence({}, likelihood=soft) == pytest.approx(math.log(1e-200))
+    assert engine.log_evidence({"a": "x"}, likelihood=soft) == pytest.approx(math.log(1e-200))
+    assert engine.query(["b"], likelihood=soft)["y"] == pytest.approx(0.75)
+    assert engine.marginals(likelihood=soft)["b"]["y"] == pytest.approx(0.75)

@@ -222,6 +222,10 @@ def test_hugin_files_of_others_are_read(tmp_path: Path) -> None:
     network = twbn.read_network(path)
     assert network.states == (("no", "yes"), ("low", "high"))
     assert network.table("B").tolist() == [[0.5, 0.5], [0.1, 0.9]]
+    nodes = "node A { states = (x y) } node B { states = (u v); label = q }"
+    tables = "potential (A) { data=0.25 0.75; } potential (B|A) { data = (.5 .5 .1 .9) }"
+    path.write_text(f"class K {{ inputs = (); {nodes} {tables} }}\n", encoding="utf-8")
+    assert twbn.read_network(path).tables[1].tolist() == [[0.5, 0.5], [0.1, 0.9]]
     path.write_text("continuous node A { }\n", encoding="utf-8")
     with pytest.raises(FileFormatError, match="line 1, column 1: a continuous node"):
         twbn.read_network(path)

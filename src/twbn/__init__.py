@@ -122,7 +122,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"twbn.{_WHERE[name]}"), name)
         globals()[name] = value
         return value
-    if name in _FROM:
+    if name in _FROM or name in {"cluster", "interrupts", "files"}:
         return import_module(f"twbn.{name}")
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -108,10 +109,13 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
                 yield file
             return
         target = Path(os.path.realpath(path))  # a link stays one
-        partial = target.with_name(target.name + ".part")
+        # A name may have 255 bytes.
+        partial = target.with_name(target.name.encode()[:240].decode(errors="ignore") + ".part")
         try:
             with partial.open("wb") as file:
                 yield file
+            if target.exists():  # who may read it stays as it is
+                partial.chmod(stat.S_IMODE(target.stat().st_mode))
             partial.replace(target)
         except BaseException:
             with suppress(OSError):

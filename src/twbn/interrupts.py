@@ -42,7 +42,7 @@ _listener = _Listener()
 
 def pending() -> bool:
     """Say whether Ctrl-C has come and is waiting for the work at hand to come to its end."""
-    return _listener.first is not None
+    return _listener.active and _listener.first is not None
 
 
 @contextmanager
@@ -61,13 +61,14 @@ def deferred() -> Iterator[None]:
     if not mine:
         yield
         return
-    _listener.active, _listener.first = True, None
-    signal.signal(signal.SIGINT, _listener)
     try:
+        _listener.first = None
+        _listener.active = True
+        signal.signal(signal.SIGINT, _listener)
         yield
     finally:
+        _listener.active = False  # before the next Ctrl-C can be raised
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        _listener.active, _listener.first = False, None
 
 
 def keeps_best(function: Callable[P, R]) -> Callable[P, R]:

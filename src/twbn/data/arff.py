@@ -21,7 +21,9 @@ __all__ = ["read_arff"]
 _QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 # Nothing here goes back over what it has matched (`*+`, `?>`), so that reading takes linear time.
 _CELL = re.compile(rf"\s*+(?:((?>{_QUOTED}))\s*+|([^,'\"]*+))(,|$)")
-_ATTRIBUTE = re.compile(rf"@attribute\s++((?>{_QUOTED}|\S++))\s++(.*+)", re.IGNORECASE | re.DOTALL)
+_ATTRIBUTE = re.compile(
+    rf"@attribute\s++((?>(?:{_QUOTED})(?=\s)|\S++))\s++(.*+)", re.IGNORECASE | re.DOTALL
+)
 _COMMENT = re.compile(rf"^((?>{_QUOTED}|[^%'\"])*+)%.*+$")
 _NUMERIC_TYPES = ("numeric", "real", "integer")
 

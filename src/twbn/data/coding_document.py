@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from twbn.data.discretize import Bins, Categories
 
 if TYPE_CHECKING:
@@ -30,8 +32,9 @@ def coding_document(coding: Coding) -> dict[str, Any]:
             "bins": list(coding.edges),
             "at_least": coding.at_least,
         }
-    kinds = sorted({type(state).__name__ for state in coding.states})
-    return {"states": list(coding.states), "dtype": kinds[0] if len(kinds) == 1 else "mixed"}
+    states = [state.item() if isinstance(state, np.generic) else state for state in coding.states]
+    kinds = sorted({type(state).__name__ for state in states})
+    return {"states": states, "dtype": kinds[0] if len(kinds) == 1 else "mixed"}
 
 
 def coding_of(document: Mapping[str, Any], name: str) -> Coding:

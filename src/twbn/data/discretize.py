@@ -46,6 +46,9 @@ class Categories:
             code = code_of.get(value)
             if code is None:
                 code = text_of.get(str(value))
+            if code is None and isinstance(value, str):
+                code = code_of.get(as_number(value))  # 05 for 5
+                code = None if code == -1 else code
             if code is None:
                 msg = (
                     f"unknown state {value!r} of variable {column!r}; "

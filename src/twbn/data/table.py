@@ -147,15 +147,24 @@ class Table(Viewed):
         return fingerprint_of((*self.names, *map(repr, self.states)), [self.codes.T, *weights])
 
     @cached_property
-    def coding(self) -> tuple[dict[str, Any], ...]:
-        """How each column was coded, as plain values; see `coding_document`."""
-        return tuple(map(coding_document, self.codings))
+    def coding(self) -> tuple[dict[str, Any], ...] | None:
+        """How each column was coded, as plain values; None where a state is none.
+
+        See `coding_document`.
+        """
+        documents = tuple(map(coding_document, self.codings))
+        plain = all(
+            isinstance(state, str | int | float)
+            for coding in documents
+            for state in coding["states"]
+        )
+        return documents if plain else None
 
     def index(self, name: str) -> int:
         """Return the position of the variable called `name`."""
         try:
             return self._positions[name]
-        except KeyError:
+        except (KeyError, TypeError):
             raise DataError(unknown_name(name, self.names)) from None
 
     @cached_property

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twbn.errors import FileFormatError, GraphError
-from twbn.files import write_text
+from twbn.files import read_text, write_text
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.graph import Graph
 
@@ -124,14 +124,10 @@ def write_td(
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    if not path.is_file():
-        msg = f"{path}: no such file"
-        raise FileFormatError(msg)
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line, text in enumerate(file, start=1):
-            tokens = text.split()
-            if tokens and tokens[0] != "c":
-                yield line, tokens
+    for line, text in enumerate(read_text(path).splitlines(), start=1):
+        tokens = text.split()
+        if tokens and tokens[0] != "c":
+            yield line, tokens
 
 
 def _whole(path: Path, line: int, token: str) -> int:

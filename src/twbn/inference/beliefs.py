@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Beliefs", "exact_product", "product", "quotient"]
+__all__ = ["Beliefs", "exact_product", "product", "quotient", "scaled"]
 
 #: Powers of two that a table in plain numbers may span, and that a product may.
 PLAIN_RANGE = 900
@@ -39,13 +39,13 @@ class Beliefs:
 
     @cached_property
     def lowest(self) -> float:
-        """The exponent of the smallest number that is not zero, or less."""
+        """A power of two that no number but zero is below."""
         if self.exponents is not None:
             return -math.inf
         least = float(self.values.min())
         if least <= 0:
             least = float(np.min(self.values, where=self.values > 0, initial=1.0))
-        return math.frexp(least)[1]
+        return math.frexp(least)[1] - 1
 
     def plain(self) -> NDArray[np.float64]:
         """Return the numbers; those too small beside a row's largest become zero."""
@@ -117,6 +117,12 @@ def exact_product(factors: Sequence[Beliefs], variables: Sequence[int]) -> Belie
         if factor.exponents is not None:
             exponents += _spread(factor.exponents, factor.variables, variables)
     return Beliefs(tuple(variables), values, log, np.where(values > 0, exponents, 0))
+
+
+def scaled(variables: tuple[int, ...], values: NDArray[np.float64]) -> Beliefs:
+    """Return numbers of any size as a table whose largest entry is near one, per row."""
+    mantissas, exponents = np.frexp(values)
+    return _tidied(variables, mantissas, exponents.astype(np.int64), np.zeros(1))
 
 
 def quotient(above: Beliefs, below: Beliefs) -> Beliefs:

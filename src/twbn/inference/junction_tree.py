@@ -18,7 +18,7 @@ from twbn.graphs.treewidth import upper_bound
 from twbn.inference.beliefs import Beliefs, exact_product, product, quotient
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,7 +39,7 @@ MAX_KEPT_ENTRIES = 2**26
 MAX_NEIGHBOURS = 16
 
 #: For some variables, the likelihood of each state in each row: [rows or 1, states].
-Likelihoods = dict[int, "NDArray[np.float64]"]
+Likelihoods = dict[int, "NDArray[np.float64] | Beliefs"]
 
 
 class JunctionTree:
@@ -166,7 +166,10 @@ class JunctionTree:
 
     def combine(self, i: int, messages: Iterable[Beliefs], evidence: Likelihoods) -> Beliefs:
         """Return a bag's table times the messages and the evidence it gets."""
-        known = [Beliefs((v,), values, np.zeros(1)) for v, values in evidence.items()]
+        known = [
+            given if isinstance(given, Beliefs) else Beliefs((v,), given, np.zeros(1))
+            for v, given in evidence.items()
+        ]
         factors = [self.potentials[i], *messages, *known]
         return product(factors, sorted({v for factor in factors for v in factor.variables}))
 
@@ -232,7 +235,7 @@ class JunctionTree:
     def _orientations(self) -> dict[int, tuple[list[int], list[int]]]:
         return {}
 
-    def by_bag(self, likelihoods: Mapping[int, NDArray[np.float64]]) -> list[Likelihoods]:
+    def by_bag(self, likelihoods: Likelihoods) -> list[Likelihoods]:
         """Return the evidence that each bag is to multiply in."""
         found: list[Likelihoods] = [{} for _ in self.bags]
         for v, likelihood in likelihoods.items():

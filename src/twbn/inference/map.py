@@ -16,6 +16,7 @@ from twbn import interrupts
 from twbn.checks import checked_time_limit
 from twbn.errors import OptionError
 from twbn.inference.beliefs import Beliefs, product
+from twbn.inference.junction_tree import look_at_the_clock
 from twbn.interrupts import keeps_best
 
 if TYPE_CHECKING:
@@ -190,8 +191,7 @@ def _eliminate(
     names = itertools.count(len(factors))
     trail: list[tuple[int, Beliefs]] = []
     for v in order:
-        if time.perf_counter() > deadline or interrupts.pending():
-            raise TimeoutError
+        look_at_the_clock(deadline)
         bucket = [live.pop(i) for i in sorted(holding.pop(v)) if i in live]
         for number, part in enumerate(_parts(bucket, max_bucket)):
             joint = product(part, sorted({u for factor in part for u in factor.variables}))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from twbn.errors import DataError, OptionError
-from twbn.inference.beliefs import Beliefs
+from twbn.inference.beliefs import Beliefs, scaled
 from twbn.inference.junction_tree import (
     MAX_ENTRIES,
     JunctionTree,
@@ -257,9 +257,13 @@ class Inference:
         for name, soft in (likelihood or {}).items():
             v = network.index(name)
             values = self._checked_likelihood(name, soft)
-            log += math.log(float(values.max()))
-            values = values / values.max()
-            found[v] = found[v] * values if v in found else values
+            if v in known:  # one number matters
+                value = float(values[0, known[v]])
+                log += math.log(value) if value > 0 else -math.inf
+                continue
+            given = scaled((v,), values)
+            log += float(given.log[0])
+            found[v] = replace(given, log=np.zeros(1))
         return found, log
 
     def _checked_likelihood(self, name: str, soft: Any) -> NDArray[np.float64]:

@@ -235,7 +235,13 @@ def learn_incomplete(
     trace: list[float] = []
     status = "iteration_limit"
     for number in range(max_rounds):
-        result = search(completed, None if best is None else best.result.dag)
+        try:
+            result = search(completed, None if best is None else best.result.dag)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            status = "interrupted"
+            break
         parameters = fit_incomplete(
             result, table, ess=smoothing, max_iterations=30,
             time_limit=None if time_limit is None else max(left() / 2, 0.05),

@@ -24,8 +24,11 @@ def as_mapping(evidence: Any) -> Mapping[str, Any]:
         return evidence
     if getattr(evidence, "ndim", None) == 1 and hasattr(evidence, "items"):  # a Series of pandas
         return dict(evidence.items())
-    if hasattr(evidence, "_asdict"):  # a row of polars' or pandas' named tuples
-        return dict(evidence._asdict())
+    if hasattr(evidence, "_asdict"):  # a row as a named tuple; pandas puts the index first
+        row = dict(evidence._asdict())
+        if type(evidence).__name__ == "Pandas":
+            row.pop("Index", None)
+        return row
     import narwhals as nw
 
     frame = nw.from_native(evidence, eager_only=True, pass_through=True)

@@ -87,7 +87,7 @@ def coded_like(structure: Any, data: Any) -> Table:
     """
     dag = dag_of(structure)
     names, coding = getattr(structure, "names", None), getattr(structure, "coding", None)
-    if names is not None and coding is not None:
+    if names is not None and coding is not None and not _is_its_own(structure, data):
         try:
             codings = [coding_of(c, name) for c, name in zip(coding, names, strict=True)]
         except (KeyError, TypeError, ValueError) as error:
@@ -104,6 +104,12 @@ def coded_like(structure: Any, data: Any) -> Table:
         msg = "the structure has other variables than the data, or in another order"
         raise DataError(msg)
     return table
+
+
+def _is_its_own(structure: Any, data: Any) -> bool:
+    """Say whether data are the very table that a structure was learned from."""
+    own = getattr(structure, "fingerprint", None)
+    return isinstance(data, Table) and own is not None and data.fingerprint == own
 
 
 def _is_coded_as(data: Any, like: Table) -> bool:

@@ -35,11 +35,14 @@ def read_hugin(path: str | os.PathLike[str]) -> Network:
             _read_node(tokens, parts)
         elif word == "potential":
             _read_potential(tokens, parts)
+        elif word == "class":  # its block has the nodes
+            while tokens.next("'{'") != "{":
+                pass
         elif word == "{":
             _skip_block(tokens)
         elif word in {"continuous", "decision", "utility", "function"}:
             tokens.fail(f"a {word} node; only discrete nodes are read", back=1)
-        # Everything else is the head of a block: net, class, discrete.
+        # Everything else is the head of a block (net, discrete) or an attribute of a class.
     if not parts.states:
         msg = f"{path}: no nodes: this is not a Hugin file"
         raise FileFormatError(msg)
@@ -81,12 +84,20 @@ def _entries(tokens: Tokens) -> dict[str, list[str]]:
     """Take a block ``{ name = value; … }``; return the tokens of each value."""
     tokens.expect("{")
     entries: dict[str, list[str]] = {}
-    while tokens.peek() != "}":
-        words = tokens.until(";")
+    words: list[str] = []
+    while True:
+        word = tokens.next("'}'")
+        if word not in {";", "}"}:
+            words.append(word)
+            continue
         if len(words) > 1 and words[1] == "=":
             entries.setdefault(words[0], words[2:])
-    tokens.expect("}")
-    return entries
+        elif words and "=" in words[0]:  # without blanks around it
+            name, _, first = words[0].partition("=")
+            entries.setdefault(name, [first, *words[1:]])
+        words = []
+        if word == "}":
+            return entries
 
 
 def _skip_block(tokens: Tokens) -> None:

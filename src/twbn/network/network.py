@@ -175,7 +175,7 @@ class Network(Viewed):
             v = self.index(name)
             if type(state) is str and state in self._texts[v]:  # the common case
                 known[v] = self._texts[v][state]
-            elif not is_missing(state) or str(state) in map(str, self.states[v]):
+            elif not is_missing(state):
                 known[v] = self.state_code(v, state)
         return known
 
@@ -327,7 +327,7 @@ class Network(Viewed):
             for state in states:
                 if isinstance(state, str):
                     check_text(state, f"the states of {name!r}")
-                elif not math.isfinite(state):
+                elif isinstance(state, float) and not math.isfinite(state):
                     msg = f"the states of {name!r} must be finite numbers or texts, got {state}"
                     raise DataError(msg)
             if not states or len(set(states)) < len(states):

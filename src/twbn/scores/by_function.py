@@ -117,16 +117,16 @@ class _Run:
     def promising(self, budget: int) -> list[Sets]:
         """Return, for each variable, all single parents and `budget` larger sets, best first."""
         found: list[Sets] = []
-        self.complete_size = 1
         for child in range(self._table.n_variables):
             required = self._rules.required[child]
-            sets = {(): self._value(child, ()), required: self._value(child, required)}
+            sets = {family: self._value(child, family) for family in {(), required}}
             found.append(sets)
             for n_larger, parents in enumerate(self._by_promise(child, sets)):
                 if self._over() or n_larger >= budget:
                     break
                 sets[parents] = self._value(child, parents)
             self._report()
+        self.complete_size = 1 if self.status == "complete" else 0
         self.status = "budget" if self.status == "complete" else self.status
         return found
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn import _core
+from twbn import _core, interrupts
 from twbn.checks import checked_time_limit
 from twbn.cluster import active_cluster
 from twbn.data.convert import as_table
@@ -210,7 +210,7 @@ def n_workers(n_jobs: int | None) -> int:
 
 
 def _status(found: _core.ScoredSets, max_size: int, budget: int | None) -> str:
-    if found["interrupted"]:
+    if found["interrupted"] or interrupts.pending():
         return "interrupted"
     if found["out_of_memory"]:
         return "memory_limit"

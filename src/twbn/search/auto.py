@@ -70,7 +70,7 @@ def auto(
     n, left = options.n, options.time_left
     known = float("inf")
     if options.k <= 1 and given is None and _tree_fits(n):
-        reason = "the optimal tree, as the bound is one"
+        reason = "a tree, as the bound is one"
         result = tree(
             scores, treewidth=treewidth, time_limit=left, seed=seed, on_progress=on_progress
         )

@@ -258,11 +258,12 @@ class _BoundSearch:
         options: dict[str, Any] = {
             "max_cuts": CUTS_PER_ROUND,
             "seed": self._seed + self._n_rounds,
-            "time_limit": self._time_left(),
         }
         clusters: list[list[int]] = []
         for n_steps, tenure in SEPARATION:
-            clusters = relaxation.find_clusters(n_steps=n_steps, tenure=tenure, **options)
+            clusters = relaxation.find_clusters(
+                n_steps=n_steps, tenure=tenure, time_limit=self._time_left(), **options
+            )
             if clusters:
                 break
         if clusters:
@@ -272,7 +273,7 @@ class _BoundSearch:
             if self._by_subsets and not clusters:
                 self._improve(self._subset_bound(relaxation.multipliers()))
             n_cuts += relaxation.add_broken_pairs()
-            dense = relaxation.find_dense_sets(n_steps=40, **options)
+            dense = relaxation.find_dense_sets(n_steps=40, time_limit=self._time_left(), **options)
             if dense:
                 relaxation.add_dense_sets(dense)
             n_cuts += len(dense)

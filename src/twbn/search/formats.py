@@ -7,11 +7,10 @@ import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twbn.errors import FileFormatError, GraphError, OptionError
-from twbn.files import write_text
+from twbn.files import read_text, write_text
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.search.result import (
@@ -195,12 +194,9 @@ class ResultFile:
 
 def read_result(path: str | os.PathLike[str]) -> ResultFile:
     """Return what a result file claims, unverified; FileFormatError if it is no result file."""
-    path = Path(path)
-    if not path.is_file():
-        msg = f"{path}: {'a folder, not a file' if path.is_dir() else 'no such file'}"
-        raise FileFormatError(msg)
+    text = read_text(path, encodings=("utf-8-sig",))
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         msg = f"{path}: not a JSON file ({error})"
         raise FileFormatError(msg) from None

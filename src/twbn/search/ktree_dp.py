@@ -38,7 +38,7 @@ def best_dag_inside(
     score, parents, interrupted, expired = _core.optimize_ktree(
         scores.lookup, tree.n_vertices, tree.k, tree.steps, time_limit
     )
-    if interrupted:
+    if interrupted and score == -math.inf:
         raise KeyboardInterrupt
     if expired and score == -math.inf:
         raise TimeoutError

@@ -118,16 +118,25 @@ class Relaxation:
         self._dense_rows: list[int] = []
         self._n_rows = self._n_columns = 0
         self._process = SolverProcess()
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+        self.x = np.empty(0)
+        self._duals = np.empty(0)
+
+    def _begin(self) -> None:
+        """Send the rows that are there from the first."""
+        n = self._n
         self._process.send({"program": None})
         self._send_rows(
             [np.empty(0, dtype=np.int32)] * n, [np.empty(0)] * n, np.ones(n), np.ones(n)
         )
-        if treewidth is not None:
+        if self._k is not None:
             self._edge = np.full((n, n), -1, dtype=np.int64)
             self._arc_row = np.full((n, n), -1, dtype=np.int64)
             self._add_edges()
-        self.x = np.empty(0)
-        self._duals = np.empty(0)
 
     def close(self) -> None:
         """End the solver process."""

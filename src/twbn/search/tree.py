@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -61,27 +62,22 @@ def tree(
     refuse_too_large(n)
     empty = np.array([scores.local(v, ()) for v in range(n)])
     must = np.isneginf(empty)
-    status = "optimal"
 
     def over() -> bool:
         return interrupts.pending() or (
             options.time_limit is not None and options.seconds > options.time_limit
         )
 
+    arcs = _gainful_arcs(scores, empty, must, over)
+    left = options.time_left
+    in_time = left is None or left > SECONDS_PER_ARC * n * n
     try:
-        arcs = _gainful_arcs(scores, empty, must, over)
-        if options.time_limit is not None and (options.time_left or 0.0) < SECONDS_PER_ARC * n * n:
-            raise TimeoutError
-        weights = np.full((n, n), -np.inf)
-        weights[arcs.tail, arcs.head] = arcs.gain
-        parents = maximum_branching(weights, must=must, over=over)
+        parents, whole = _branching(n, arcs, must, over, in_time=in_time)
     except OptionError:
         names = ", ".join(scores.names[v] for v in np.flatnonzero(must)[:5])
         msg = f"no network of treewidth one gives all of {names} a parent, as their scores demand"
         raise OptionError(msg) from None
-    except TimeoutError:
-        status = "interrupted" if interrupts.pending() else "time_limit"
-        parents = greedy_branching(n, arcs, must)
+    status = "optimal" if whole else "interrupted" if interrupts.pending() else "time_limit"
     dag = Dag(tuple(() if p < 0 else (int(p),) for p in parents))
     if options.start is not None and scores.total(options.start[0]) > scores.total(dag):
         dag = options.start[0]
@@ -122,6 +118,25 @@ class _Arcs(NamedTuple):
     tail: NDArray[np.int64]
     head: NDArray[np.int64]
     gain: NDArray[np.float64]
+
+    def matrix(self, n: int) -> NDArray[np.float64]:
+        """Return the gains as ``[tail, head]``; minus infinity where there is no arc."""
+        weights = np.full((n, n), -np.inf)
+        weights[self.tail, self.head] = self.gain
+        return weights
+
+
+def _branching(
+    n: int, arcs: _Arcs, must: NDArray[np.bool_], over: Callable[[], bool], *, in_time: bool
+) -> tuple[NDArray[np.int64], bool]:
+    """Return the best branching or, if there is no time for it, a good one; and which it is."""
+    if in_time:
+        with suppress(TimeoutError):
+            return maximum_branching(arcs.matrix(n), must=must, over=over), True
+    try:
+        return greedy_branching(n, arcs, must), False
+    except OptionError:  # requirements that leave no other way, or none
+        return maximum_branching(arcs.matrix(n), must=must), True
 
 
 def _gainful_arcs(
@@ -169,7 +184,8 @@ def greedy_branching(n: int, arcs: _Arcs, must: NDArray[np.bool_]) -> NDArray[np
             v = tops[v]
         return v
 
-    for i in np.argsort(-arcs.gain, kind="stable").tolist():
+    # Those that must have a parent come first: others can do without.
+    for i in np.lexsort((-arcs.gain, ~must[arcs.head])).tolist():
         u, v = int(arcs.tail[i]), int(arcs.head[i])
         if parents[v] < 0 and top(u) != v:
             parents[v] = u
