@@ -50,8 +50,10 @@ $(BIN)/python:
 demo: .venv/built
 	@$(BIN)/python examples/demo.py
 
+# Many tests wait for a time limit or for another process: two workers for each core.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 test: .venv/built
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: .venv/built
 	$(BIN)/ruff check .

@@ -193,8 +193,8 @@ def test_quantiles_of_a_lopsided_column_still_give_two_states() -> None:
     ("options", "message"),
     [
         ({"method": "deciles"}, "discretize must be one of"),
-        ({"bins": 1}, "bins must be at least 2, got 1"),
-        ({"max_categories": -1}, "max_categories must not be negative"),
+        ({"bins": 1}, "bins must be a whole number, 2 or more, got 1"),
+        ({"max_categories": -1}, "max_categories must be a whole number, 0 or more"),
     ],
 )
 def test_a_rule_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import shared_path
 from oracle import random_table
-from twbn import as_table, compute_scores, read_jkl, write_jkl
+from twbn import ScoreTable, as_table, compute_scores, learn, read_jkl, write_jkl
 from twbn.errors import DataError, FileFormatError
 
 if TYPE_CHECKING:
@@ -101,3 +101,20 @@ def test_names_with_spaces_are_not_written(tmp_path: Path) -> None:
     scores = compute_scores(as_table({"a b": [0, 1, 1], "c": [0, 1, 0]}))
     with pytest.raises(DataError, match=r"the name 'a b' cannot stand in a \.jkl file"):
         write_jkl(scores, tmp_path / "s.jkl", names=True)
+
+
+def test_a_set_of_minus_infinity_is_no_candidate(tmp_path: Path) -> None:
+    path = tmp_path / "x.jkl"
+    path.write_text("3\nA 2\n-inf 0\n-2 1 B\nB 2\n-5 0\n-1 1 A\nC 1\n-5 0\n")
+    with pytest.warns(UserWarning, match="no score without parents for A"):
+        scores = read_jkl(path)
+    for method in ("auto", "anneal", "exact", "tree"):
+        assert learn(scores, treewidth=2, method=method, max_iterations=50).score == -12.0
+    path.write_text("2\nA 1\n-inf 0\nB 1\n-5 0\n")
+    with (
+        pytest.warns(UserWarning, match="no score without parents for A"),
+        pytest.raises(DataError, match="variable 'A' has no parent set"),
+    ):
+        read_jkl(path)
+    with pytest.raises(DataError, match="local scores must be finite"):
+        ScoreTable(("a",), [0, 1], [-np.inf], [0, 0], [])  # type: ignore[arg-type]

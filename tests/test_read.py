@@ -286,10 +286,15 @@ def test_columns_of_blanks_are_still_split(tmp_path: Path) -> None:
     assert read_table(path).names == ("a", "b", "c")
 
 
-def test_a_first_row_with_a_missing_cell_is_a_row(tmp_path: Path) -> None:
+def test_a_name_may_look_like_a_missing_cell(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text("red,NA\nblue,small\ngreen,large\nred,small\n", encoding="utf-8")
-    assert read_table(path).n_rows == 4
+    path.write_text("EU,NA,AS\nyes,no,yes\nno,no,yes\nyes,yes,no\n", encoding="utf-8")
+    assert read_table(path).names == ("EU", "NA", "AS")
+
+
+def test_numbers_of_a_fixed_width_are_numbers() -> None:
+    table = as_table({"p": [f"{v:06.2f}" for v in range(40)], "z": [0, 1] * 20})
+    assert table.states[0] == ("<= 19.5", "> 19.5")
 
 
 @pytest.mark.parametrize("where", ["name", "state"])

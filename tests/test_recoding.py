@@ -40,7 +40,7 @@ def test_a_structure_alone_is_fitted_to_the_rows_as_they_are() -> None:
 
 
 def test_a_table_that_is_coded_otherwise_is_refused(result: twbn.SearchResult) -> None:
-    with pytest.raises(DataError, match="variable 'x' holds numbers, got '<= "):
+    with pytest.raises(DataError, match=r"coded otherwise than the data of the structure"):
         twbn.fit(result, twbn.as_table(OTHER))
 
 
@@ -179,3 +179,16 @@ def test_padded_numbers_are_the_numbers_of_a_coding() -> None:
     like = twbn.as_table({"h": [5, 10, 15] * 4, "y": [0, 1, 1] * 4})
     again = twbn.as_table({"h": ["05", "10", "15"], "y": ["0", "1", "1"]}, like=like)
     assert again.codes[:, 0].tolist() == [0, 1, 2]
+
+
+def test_a_network_is_fitted_to_other_rows_as_it_is_coded(result: twbn.SearchResult) -> None:
+    from twbn.learner import fit_incomplete
+
+    network = twbn.fit(result, FIRST)
+    assert twbn.fit(network, OTHER).codings == network.codings
+    gaps: dict[str, list[Any]] = {**OTHER, "y": [None, 1.0] * 20}  # as pandas has them
+    for found in (
+        fit_incomplete(network, gaps, max_iterations=2),
+        fit_incomplete(network.dag, gaps, max_iterations=2, start=network),
+    ):
+        assert found.network.codings == network.codings

@@ -164,6 +164,38 @@ def test_tables_that_would_not_fit_are_refused_before_they_are_made() -> None:
         twbn.fit(dag, table)
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: engine().marginals({"rain": ["yes"]}),
+        lambda: engine().marginals({"rain": np.array([1, 2])}),
+        lambda: engine().marginals({0: "yes"}),
+        lambda: engine().query([0]),
+        lambda: engine().query([["rain"]]),
+        lambda: engine().predict_proba({"grass": ["wet"]}, None),
+        lambda: engine().query(["grass"], likelihood={"rain": [10**400, 1]}),
+        lambda: engine().query(["grass"], likelihood=[("rain", [1, 2])]),
+        lambda: engine().complete({"grass": ["wet"]}, seed=1.5),
+        lambda: engine().sample_given({}, seed="5"),
+        lambda: twbn.fit(RAIN.dag, RAIN.sample(5), ess="1"),  # type: ignore[arg-type]
+        lambda: twbn.compute_scores(RAIN.sample(5), memory_limit="x"),  # type: ignore[arg-type]
+        lambda: twbn.Discretize(bins=2.5),  # type: ignore[arg-type]
+        lambda: twbn.compute_scores(RAIN.sample(5), score=lambda *_: "x"),  # type: ignore[arg-type]
+        lambda: fit_incomplete(RAIN.dag, RAIN.sample(5), start="x"),  # type: ignore[arg-type]
+        lambda: twbn.inference.map_query(RAIN, ["rain"]),
+        lambda: twbn.Network.from_tables({"a": [None, "y"]}, {"a": []}, {"a": [0.5, 0.5]}),  # type: ignore[list-item]
+    ],
+)  # fmt: skip
+def test_whatever_is_wrong_the_error_is_ours(ask: Any) -> None:
+    with pytest.raises(twbn.TwbnError):
+        ask()
+
+
+def test_a_masked_value_is_no_evidence() -> None:
+    masked = engine().marginals({"rain": np.ma.masked})
+    assert np.allclose(masked["grass"].values, engine().query(["grass"]).values)
+
+
 # Starts of EM
 
 

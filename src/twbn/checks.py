@@ -31,10 +31,10 @@ def checked_time_limit(seconds: float | None) -> float | None:
     if seconds is None:
         return None
     number = isinstance(seconds, numbers.Real) and not isinstance(seconds, bool)
-    if not (number and seconds > 0 and math.isfinite(seconds)):
+    if not (number and 0 < seconds < math.inf):
         msg = f"time_limit must be a positive number of seconds, got {seconds!r}"
         raise OptionError(msg)
-    return min(float(seconds), FOREVER)
+    return float(min(seconds, FOREVER))
 
 
 def checked_whole(name: str, value: object, *, least: int, most: float = math.inf) -> int:

@@ -27,8 +27,8 @@ GAPS = ("", "NA", "NaN", "nan", "null")
 
 # Longer numbers are floats, and refused if they overflow.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
-# Numbers are written without zeros in front; codes and labels (01234) may have them.
-_PADDED = re.compile(r"[+-]?0[0-9]")
+# Whole numbers are written without zeros in front; codes and labels (01234) may have them.
+_PADDED = re.compile(r"[+-]?0[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -251,6 +251,8 @@ def is_missing(value: object) -> bool:
     >>> [is_missing(value) for value in (None, float("nan"), "", "NA", 0, "no")]
     [True, True, True, True, False, False]
     """
+    if value is np.ma.masked:
+        return True
     plain = plain_cell(value)
     return _is_gap(plain.strip() if isinstance(plain, str) else plain, GAPS)
 
@@ -265,6 +267,6 @@ def _is_gap(value: State | None, missing: Collection[str]) -> bool:
 
 def _number(text: str) -> int | float | None:
     text = text.strip()
-    if _PADDED.match(text):
+    if _PADDED.fullmatch(text):
         return None
     return int(text) if _WHOLE.fullmatch(text) else as_number(text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from twbn.checks import checked_whole
 from twbn.errors import DataError, OptionError, UnknownStateError
 from twbn.numerals import as_number
 
@@ -116,9 +117,14 @@ class Bins:
             if number is None and value is not None:
                 msg = f"variable {column!r} holds numbers, got {value!r}"
                 raise UnknownStateError(msg)
-        numbers = np.array([np.nan if v is None else float(v) for v in plain], dtype=float)
+        try:
+            numbers = np.array([np.nan if v is None else float(v) for v in plain], dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            msg = f"variable {column!r} holds numbers, got {list(values)}"
+            raise UnknownStateError(msg) from None
         if np.any(np.isinf(numbers)):
-            msg = f"variable {column!r} has a value that is not finite"
+            bad = values[int(np.flatnonzero(np.isinf(numbers))[0])]
+            msg = f"variable {column!r} takes finite numbers, got {bad!r}"
             raise DataError(msg)
         side: Literal["left", "right"] = "right" if self.at_least else "left"
         codes = np.searchsorted(np.asarray(self.edges), numbers, side=side).astype(np.int32)
@@ -157,12 +163,8 @@ class Discretize:
         if self.method not in METHODS:
             msg = f"discretize must be one of {list(METHODS)}, got {self.method!r}"
             raise OptionError(msg)
-        if self.bins < 2:
-            msg = f"bins must be at least 2, got {self.bins}"
-            raise OptionError(msg)
-        if self.max_categories < 0:
-            msg = f"max_categories must not be negative, got {self.max_categories}"
-            raise OptionError(msg)
+        checked_whole("bins", self.bins, least=2)
+        checked_whole("max_categories", self.max_categories, least=0)
 
     def fit(self, numbers: NDArray[np.float64]) -> Bins:
         """Return the cut of a column from its finite values, of which at least two differ."""

@@ -35,7 +35,7 @@ def check_misnamed(columns: Sequence[str], wanted: Sequence[str], target: str | 
     for name in others:
         near = next((spelt[key] for key in _misspellings(name) if key in spelt), None)
         if near is not None and _one_slip(name, near):
-            msg = f"no variable is called {name!r}; rename the column to {near!r}, or drop it"
+            msg = f"no variable is called {name!r}; rename the column to {near!r}, or leave it out"
             raise DataError(msg)
     msg = f"no column for {_listed(absent)}, taken as unknown; {_listed(others)} left out"
     warnings.warn(msg, stacklevel=2)

@@ -128,8 +128,8 @@ def _sniff_delimiter(text: str) -> str:
             best, best_key = delimiter, key
     if best:
         return best
-    # Blanks also stand inside names and cells: they separate only if they do so in every line.
-    return " " if _evenness(lines, " ")[0] == 1.0 else ","
+    # Blanks also stand inside names and cells: they separate only if they do so in most lines.
+    return " " if _evenness(lines, " ")[0] > 0.5 else ","
 
 
 def _evenness(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
@@ -147,7 +147,7 @@ def _sniff_header(rows: Sequence[Sequence[str]], missing: Sequence[str]) -> bool
     """Say whether the first row names the columns.
 
     Text above a column of numbers does. Without such a column, numbers in the first row mean that
-    it does not; neither does a text that occurs again in its own column, or one for a missing cell.
+    it does not; neither does a text that occurs again in its own column.
     """
     first = rows[0]
     if len(rows) == 1:
@@ -157,7 +157,7 @@ def _sniff_header(rows: Sequence[Sequence[str]], missing: Sequence[str]) -> bool
     for name, cells in zip(first, below, strict=True):
         if name and not is_number(name) and cells and all(is_number(cell) for cell in cells):
             return True
-    if any(is_number(cell) or not cell or cell in gaps for cell in first):
+    if any(is_number(cell) or not cell for cell in first):
         return False
     return not any(name in cells for name, cells in zip(first, below, strict=True))
 

@@ -99,6 +99,9 @@ def map_query(
         Seconds for that, where the answer is not exact; Ctrl-C ends it early.
     """
     begun = time.perf_counter()
+    if not hasattr(engine, "tree"):
+        msg = f"the first argument must be an Inference, got {type(engine).__name__}"
+        raise OptionError(msg)
     network = engine.network
     time_limit = checked_time_limit(time_limit)
     asked = [network.index(name) for name in variables]

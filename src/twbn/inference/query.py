@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from twbn.checks import checked_whole
 from twbn.errors import DataError, OptionError
 from twbn.inference.beliefs import Beliefs, scaled
 from twbn.inference.junction_tree import (
@@ -19,7 +21,7 @@ from twbn.inference.junction_tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -188,7 +190,7 @@ class Inference:
 
     def drawn_codes(self, known: Mapping[int, int], *, seed: int) -> dict[int, int]:
         """Return codes of all variables, by position, drawn from the distribution given some."""
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(checked_whole("seed", seed, least=0))
         codes = self._traced(self._likelihoods(known, None)[0], 1, known, rng)[0]
         return dict(enumerate(codes.tolist()))
 
@@ -254,6 +256,9 @@ class Inference:
             values = np.zeros((1, network.n_states[v]))
             values[0, code] = 1.0
             found[v] = values
+        if likelihood is not None and not isinstance(likelihood, Mapping):
+            msg = f"likelihood must be numbers by variable (a dict), got {likelihood!r}"
+            raise OptionError(msg)
         for name, soft in (likelihood or {}).items():
             v = network.index(name)
             values = self._checked_likelihood(name, soft)
@@ -270,7 +275,7 @@ class Inference:
         n_states = self.network.n_states[self.network.index(name)]
         try:
             values = np.array(soft, dtype=np.float64).reshape(1, -1)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             values = np.empty((1, 0))
         if values.shape != (1, n_states) or not (
             np.all(np.isfinite(values)) and values.min() >= 0 and values.max() > 0
@@ -341,7 +346,7 @@ class Inference:
 
         TimeoutError when ``time.perf_counter()`` passes the deadline, or Ctrl-C comes, before.
         """
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(checked_whole("seed", seed, least=0))
         table = self.network.encode(data)
         codes = np.array(table.codes)
         for rows, likelihoods in self._blocks(table):

@@ -18,7 +18,7 @@ from twbn.graphs.dag import Dag
 from twbn.inference import Inference
 from twbn.interrupts import keeps_best
 from twbn.network import Network, fit
-from twbn.network.fit import coded_like, dag_of, table_from_counts
+from twbn.network.fit import check_ess, coded_like, dag_of, table_from_counts
 from twbn.search import SearchResult, learn
 from twbn.search.options import check_budget
 
@@ -31,8 +31,9 @@ __all__ = ["EmResult", "IncompleteResult", "fit_incomplete", "learn_incomplete"]
 FIRST_SHARE = 0.25
 #: Share of EM's time limit for its first step; if that is not enough, there is none.
 FIRST_STEP_SHARE = 0.7
-#: Rows whose likelihood is computed before the clock is looked at.
-ROWS_AT_ONCE = 20
+#: Rows whose likelihood is computed before the clock is looked at, and entries of trees, over all
+#: rows, that take no time worth looking.
+ROWS_AT_ONCE, FEW_ENTRIES = 20, 2**23
 #: Completions of every row that stand for what its gaps may be.
 COMPLETIONS = 5
 
@@ -95,12 +96,14 @@ def fit_incomplete(
     parameters are those of the start, and the likelihood is estimated from some of the rows.
     """
     begun = time.perf_counter()
-    dag, table = dag_of(structure), coded_like(structure, data)
+    if start is not None and not isinstance(start, Network):
+        msg = f"start must be a Network, got {type(start).__name__}"
+        raise OptionError(msg)
+    dag = dag_of(structure)
+    table = coded_like(structure if start is None else start, data)
     time_limit = checked_time_limit(time_limit)
     checked_whole("max_iterations", max_iterations, least=1)
-    if not (np.isfinite(ess) and ess >= 0):
-        msg = f"ess must be 0 (maximum likelihood) or more, got {ess!r}"
-        raise OptionError(msg)
+    check_ess(ess)
     if start is not None:
         _check_start(start, dag, table)
     if not table.n_missing.any():
@@ -141,6 +144,8 @@ def fit_incomplete(
 def _estimated_likelihood(engine: Inference, table: Table, deadline: float) -> float:
     """Return the log-likelihood of the known cells, from as many rows as there is time for."""
     weights = _weights(table)
+    if table.n_rows * engine.tree.n_entries <= FEW_ENTRIES:
+        return float(weights @ engine.log_codes(table.codes))
     order = np.random.default_rng(0).permutation(table.n_rows)
     total = seen = 0.0
     for first in range(0, table.n_rows, ROWS_AT_ONCE):

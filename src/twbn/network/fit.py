@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,16 +11,17 @@ import numpy as np
 from twbn.data.coding_document import coding_of
 from twbn.data.convert import as_table
 from twbn.data.table import Table
-from twbn.errors import DataError, MemoryLimitError, OptionError
+from twbn.errors import DataError, MemoryLimitError, OptionError, UnknownStateError
 from twbn.graphs.dag import Dag
 from twbn.network.network import Network
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from twbn.data.discretize import Coding
     from twbn.graphs.decomposition import TreeDecomposition
 
-__all__ = ["coded_like", "dag_of", "family_counts", "fit", "table_from_counts"]
+__all__ = ["check_ess", "coded_like", "dag_of", "family_counts", "fit", "table_from_counts"]
 
 #: Entries of all tables together.
 MAX_ENTRIES = 2**28
@@ -56,9 +58,7 @@ def fit(
     """
     dag = dag_of(structure)
     table = coded_like(structure, data)
-    if not (np.isfinite(ess) and ess >= 0):
-        msg = f"ess must be 0 (maximum likelihood) or more, got {ess!r}"
-        raise OptionError(msg)
+    check_ess(ess)
     table.require_complete("fitting parameters")
     if decomposition is None and not isinstance(structure, Dag):
         decomposition = getattr(structure, "decomposition", None)
@@ -68,6 +68,14 @@ def fit(
         for v in range(dag.n_vertices)
     )
     return Network(dag, table.names, table.codings, tables, decomposition)
+
+
+def check_ess(ess: float) -> None:
+    """Raise OptionError unless an equivalent sample size is a number, 0 or more."""
+    number = isinstance(ess, numbers.Real) and not isinstance(ess, bool)
+    if not (number and math.isfinite(ess) and ess >= 0):
+        msg = f"ess must be 0 (maximum likelihood) or more, got {ess!r}"
+        raise OptionError(msg)
 
 
 def dag_of(structure: Any) -> Dag:
@@ -86,17 +94,13 @@ def coded_like(structure: Any, data: Any) -> Table:
     were cut then, and states that do not occur here are kept. A state that is new is an error.
     """
     dag = dag_of(structure)
-    names, coding = getattr(structure, "names", None), getattr(structure, "coding", None)
-    if names is not None and coding is not None and not _is_its_own(structure, data):
-        try:
-            codings = [coding_of(c, name) for c, name in zip(coding, names, strict=True)]
-        except (KeyError, TypeError, ValueError) as error:
-            msg = f"the coding of the structure is not one: {error}"
-            raise DataError(msg) from None
-        like = Table.blank(names, codings)
-        table = data if _is_coded_as(data, like) else as_table(data, like=like)
-    else:
+    names = getattr(structure, "names", None)
+    codings = None if _is_its_own(structure, data) else _codings_of(structure)
+    if names is None or codings is None:
         table = as_table(data)
+    else:
+        like = Table.blank(names, codings)
+        table = data if _is_coded_as(data, like) else _recoded(data, like)
     if dag.n_vertices != table.n_variables:
         msg = f"the structure has {dag.n_vertices} variables, the data {table.n_variables} columns"
         raise DataError(msg)
@@ -104,6 +108,34 @@ def coded_like(structure: Any, data: Any) -> Table:
         msg = "the structure has other variables than the data, or in another order"
         raise DataError(msg)
     return table
+
+
+def _codings_of(structure: Any) -> list[Coding] | None:
+    """Return how the data of a structure were coded, if it knows."""
+    codings = getattr(structure, "codings", None)  # of a network
+    coding = getattr(structure, "coding", None)  # of a result, as plain values
+    if codings is not None or coding is None:
+        return None if codings is None else list(codings)
+    try:
+        pairs = zip(coding, structure.names, strict=True)
+        return [coding_of(document, name) for document, name in pairs]
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"the coding of the structure is not one: {error}"
+        raise DataError(msg) from None
+
+
+def _recoded(data: Any, like: Table) -> Table:
+    """Return data coded like the data of a structure."""
+    try:
+        return as_table(data, like=like)
+    except UnknownStateError as error:
+        if not isinstance(data, Table):
+            raise
+        msg = (
+            f"the table is coded otherwise than the data of the structure ({error}); give the rows "
+            "as they are, or as_table(rows, like=...)"
+        )
+        raise DataError(msg) from None
 
 
 def _is_its_own(structure: Any, data: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -141,11 +140,14 @@ class Network(Viewed):
         """Return the position of a variable."""
         try:
             return self._positions[name]
-        except KeyError:
-            raise DataError(unknown("variable", name, self.names)) from None
+        except (KeyError, TypeError):
+            raise DataError(unknown("variable", str(name), self.names)) from None
 
     def state_code(self, variable: int, state: Any) -> int:
         """Return the code of a state; UnknownStateError names the nearest one."""
+        if not isinstance(state, str) and hasattr(state, "__len__"):
+            msg = f"a state of {self.names[variable]!r} must be one value, got {state!r}"
+            raise UnknownStateError(msg)
         states = self.states[variable]
         texts = [str(known) for known in states]
         if not is_missing(state):
@@ -327,8 +329,8 @@ class Network(Viewed):
             for state in states:
                 if isinstance(state, str):
                     check_text(state, f"the states of {name!r}")
-                elif isinstance(state, float) and not math.isfinite(state):
-                    msg = f"the states of {name!r} must be finite numbers or texts, got {state}"
+                elif not isinstance(state, int | float | np.number) or not np.isfinite(state):
+                    msg = f"the states of {name!r} must be finite numbers or texts, got {state!r}"
                     raise DataError(msg)
             if not states or len(set(states)) < len(states):
                 msg = f"the states of {name!r} must be distinct, and at least one: {list(states)}"

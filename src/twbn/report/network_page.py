@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +146,9 @@ def _checked_table(data: Any, result: SearchResult | ResultFile) -> Table:
         which = f"{odd[0]!r} is only in one of them" if odd else "their order differs"
         msg = f"the data have other columns than the network has variables: {which}"
         raise DataError(msg)
-    table = coded_like(result, table)
+    if table.fingerprint != result.fingerprint:
+        with suppress(DataError):  # other rows are told below
+            table = coded_like(result, table)
     if result.fingerprint is not None and table.fingerprint != result.fingerprint:
         msg = "the data are not those that the network was learned from"
         raise DataError(msg)

@@ -165,7 +165,7 @@ class _Run:
 
     def _value(self, child: int, parents: tuple[int, ...]) -> float:
         self.n_scored += 1
-        value = float(self._score(self._table, child, parents))
+        value = self._score(self._table, child, parents)
         return checked_value(value, self._table, child, parents)
 
     def _over(self) -> bool:

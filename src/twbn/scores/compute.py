@@ -223,7 +223,8 @@ def _check_limits(budget: int | None, memory_limit: float | None) -> None:
     if budget is not None and (not isinstance(budget, int) or budget < 0):
         msg = f"budget must be a number of parent sets, 0 or more, got {budget!r}"
         raise OptionError(msg)
-    if memory_limit is not None and not (memory_limit > 0 and math.isfinite(memory_limit)):
+    number = isinstance(memory_limit, int | float | np.number)
+    if memory_limit is not None and not (number and 0 < memory_limit < math.inf):
         msg = f"memory_limit must be positive and finite, got {memory_limit!r}"
         raise OptionError(msg)
 

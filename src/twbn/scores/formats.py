@@ -162,7 +162,8 @@ def _read_block(path: Path, line: int, head: Sequence[str], lines: Iterator[_Lin
                 f"found {' '.join(tokens)!r}"
             )
             raise FileFormatError(msg)
-        block.append((line, score, tuple(tokens[2:])))
+        if score > -math.inf:  # a set that rules itself out is no candidate
+            block.append((line, score, tuple(tokens[2:])))
     return block
 
 

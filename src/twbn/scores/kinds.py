@@ -55,16 +55,15 @@ def checked_score(score: ScoreOption, ess: float) -> None:
         raise OptionError(msg)
 
 
-def checked_value(value: float, table: Table, child: int, parents: Sequence[int]) -> float:
+def checked_value(value: object, table: Table, child: int, parents: Sequence[int]) -> float:
     """Return what a score function gave, or raise OptionError naming the family it is no score of.
 
     Minus infinity rules a family out. Numbers so large that those of a network would not add up to
     a finite one are refused.
     """
-    if math.isfinite(value) and abs(value) <= MAX_TOTAL / table.n_variables:
-        return value
-    if value == -math.inf:
-        return value
+    number = float(value) if isinstance(value, int | float | np.floating | np.integer) else math.nan
+    if abs(number) <= MAX_TOTAL / table.n_variables or number == -math.inf:
+        return number
     names = [table.names[p] for p in parents]
     msg = (
         f"the score function gave {value} for {table.names[child]!r} given {names}; scores must be "

@@ -162,7 +162,7 @@ def _called(
     parents: tuple[int, ...],
 ) -> float:
     """Return what a score function says of one family, or raise OptionError if it is no score."""
-    return checked_value(float(score(table, child, parents)), table, child, parents)
+    return checked_value(score(table, child, parents), table, child, parents)
 
 
 def _admitted_score(

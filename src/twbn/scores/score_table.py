@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,11 @@ class ScoreTable:
         parents: list[int] = []
         for families in sets:
             ordered = sorted(
-                ((float(score), tuple(sorted(members))) for members, score in families.items()),
+                (
+                    (float(score), tuple(sorted(members)))
+                    for members, score in families.items()
+                    if score != -math.inf  # what cannot be is not there
+                ),
                 key=lambda item: (-item[0], len(item[1]), item[1]),
             )
             for score, members in ordered:
@@ -237,8 +242,8 @@ class ScoreTable:
             msg = f"the arrays of a score table of {n} variables do not fit together"
             raise DataError(msg)
         self._require_sets()
-        if np.any(np.isnan(self.scores)) or np.any(np.isposinf(self.scores)):
-            msg = "local scores must be numbers below infinity"
+        if not np.all(np.isfinite(self.scores)):
+            msg = "local scores must be finite; a set that cannot be is left out"
             raise DataError(msg)
         self._check_totals()
         if len(self.parents) and (self.parents.min() < 0 or self.parents.max() >= n):

@@ -70,10 +70,10 @@ def auto(
     n, left = options.n, options.time_left
     known = float("inf")
     if options.k <= 1 and given is None and _tree_fits(n):
-        reason = "a tree, as the bound is one"
         result = tree(
             scores, treewidth=treewidth, time_limit=left, seed=seed, on_progress=on_progress
         )
+        reason = f"{'the optimal' if result.status == 'optimal' else 'a'} tree, as the bound is one"
     elif max_iterations is not None:
         reason = "annealing, as the budget is in iterations"
         result = search(time_limit, given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,8 +117,15 @@ def upper_bound(
         on_bound, stop,
     )  # fmt: skip
     # A table in which sets are missing bounds only networks of its own sets.
-    floor = -math.inf if scores.info.status in {"complete", "lazy"} else scores.upper_bound()
-    return search.run(floor)
+    if scores.info.status in {"complete", "lazy"}:
+        return search.run(-math.inf)
+    found = search.run(scores.upper_bound())
+    note = (
+        f"not all parent sets were scored ({scores.info.status.replace('_', ' ')}), and those that "
+        "were not may be better: allow more time, or fewer parents (max_parents)"
+    )
+    status = "time_limit" if found.status == "complete" else found.status
+    return replace(found, status=status, notes=(*found.notes, note))
 
 
 class _Stopped(Exception):  # noqa: N818
