@@ -242,7 +242,7 @@ def test_a_score_table_refuses_a_variable_without_sets() -> None:
         (([0, 1, 2], [-1.0, -2.0], [0, 0, 1], [7]), "between 0 and 1, got 7"),
         (([0, 1, 2], [-1.0, -2.0], [0, 0, 1], [1]), "others than the variable itself"),
         (([0, 2, 3], [-2.0, -1.0, -2.0], [0, 0, 1, 1], [1]), "ordered best first"),
-        (([0, 1, 2], [-1.0, np.nan], [0, 0, 0], []), "must be numbers below infinity"),
+        (([0, 1, 2], [-1.0, np.nan], [0, 0, 0], []), "local scores must be finite"),
     ],
 )
 def test_a_score_table_refuses_arrays_that_break_its_promise(
