@@ -1,14 +1,15 @@
 # One command per habit. Each sets up .venv in this folder when it is missing or stale.
 PYTHON ?= python3
 BIN := .venv/bin
-CORE := $(wildcard src/core/*.cpp src/core/*.h)
+CORE := $(wildcard src/core/*/*.cpp src/core/*/*.h)
 MODULES := $(sort $(shell find src/twbn -name "*.py"))
 
-.PHONY: FORCE help demo test lint bench bench-limits bench-quality bench-scale reproduce docs clean
+.PHONY: FORCE help demo test test-all lint bench bench-limits bench-quality bench-scale reproduce docs clean
 
 help:
 	@echo "make demo       learn from the built-in example"
-	@echo "make test       run the tests"
+	@echo "make test       run the tests (about four minutes)"
+	@echo "make test-all   run all tests, with the peers and, where there is one, a browser"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
 	@echo "make bench-limits   time limits asked for and taken (about ten minutes)"
@@ -37,23 +38,36 @@ $(BIN)/python:
 .venv/modules: .venv/tools FORCE
 	@echo "$(MODULES)" | cmp -s - $@ || echo "$(MODULES)" > $@
 
-.venv/built: .venv/tools .venv/modules pyproject.toml CMakeLists.txt $(CORE)
-	@echo "building twbn in .venv"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation \
-	  -C cmake.define.TWBN_DEVELOPMENT=ON -e ".[dev]"
+INSTALL = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation \
+  -C cmake.define.TWBN_DEVELOPMENT=ON
+SOURCES := .venv/tools .venv/modules pyproject.toml CMakeLists.txt $(CORE)
+
+# What the demo needs, and no more: the core, and scikit-learn for its data.
+.venv/light: $(SOURCES)
+	@echo "building twbn in .venv (a minute or so)"
+	@$(INSTALL) -e ".[sklearn]"
 	@touch $@
+
+.venv/built: $(SOURCES)
+	@echo "building twbn in .venv, with all that tests and documentation need"
+	@$(INSTALL) -e ".[dev]"
+	@touch $@ .venv/light
 
 .venv/peers: .venv/built
-	@$(BIN)/python -m pip install -q "pgmpy>=1.0" "pyagrum>=2.0"
+	@$(BIN)/python -m pip install -q "pgmpy>=1.0" "pyagrum>=2.0" "ortools>=9.10"
 	@touch $@
 
-demo: .venv/built
+demo: .venv/light
 	@$(BIN)/python examples/demo.py
 
 # Many tests wait for a time limit or for another process: two workers for each core.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 test: .venv/built
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST) -m "not slow"
+
+test-all: .venv/peers
+	$(PYTEST)
 
 lint: .venv/built
 	$(BIN)/ruff check .

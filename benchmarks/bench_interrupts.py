@@ -28,16 +28,17 @@ COMMAND = """
 import sys
 import twbn
 from twbn.cli import run
-from twbn.search import methods
+from dataclasses import replace
+from twbn.search import method as registry
 
-def saying(method):
+def saying(function):
     def wrapped(*args, **options):
         print("searching", file=sys.stderr, flush=True)
-        return method(*args, **options)
+        return function(*args, **options)
     return wrapped
 
-for name, method in dict(methods.METHODS).items():
-    methods.METHODS[name] = saying(method)
+for name, method in dict(twbn.METHODS).items():
+    registry._methods[name] = replace(method, function=saying(method.function))
 sys.exit(run(sys.argv[1:]))
 """
 

@@ -97,12 +97,12 @@ def main() -> None:
         result = twbn.learn(scores, treewidth=4, method="anneal", time_limit=5.0)
         engine = twbn.Inference(twbn.fit(result, table))
         half = engine.network.names[::2]
-        ask = partial(twbn.inference.map_query, engine, half, max_entries=1)
+        ask = partial(engine.marginal_map, half, max_entries=1)
         for limit in options.limits:
             for k in TREEWIDTHS:
                 bound = partial(twbn.upper_bound, scores, treewidth=k)
                 timed(f"{where}: upper_bound {k}", limit, bound)
-            timed(f"{where}: map_query", limit, ask)
+            timed(f"{where}: marginal_map", limit, ask)
 
 
 if __name__ == "__main__":

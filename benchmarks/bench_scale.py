@@ -94,7 +94,7 @@ def print_runs(seconds: float) -> None:
             truth = write_wide(data, n, 2000)
             command = [
                 sys.executable, "-m", "twbn", "learn", str(data), "--time-limit", str(seconds),
-                "--jobs", "2", "-o", str(out),
+                "--n-jobs", "2", "-o", str(out),
             ]  # fmt: skip
             begun = time.perf_counter()
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

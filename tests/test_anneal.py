@@ -10,7 +10,7 @@ import pytest
 
 from oracle import all_dags, random_table, treewidth_by_orders
 from twbn import METHODS, Dag, LazyScores, ScoreTable, compute_scores
-from twbn.search.anneal import anneal
+from twbn.search.heuristic.anneal import anneal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +55,7 @@ def optima(scores: ScoreTable) -> list[float]:
     return [float(np.max(totals[widths <= k])) for k in (1, 2, 3, 4)]
 
 
+@pytest.mark.slow
 def test_annealing_finds_the_optimum_of_five_variables() -> None:
     for number in range(N_INSTANCES):
         scores = instance(number)

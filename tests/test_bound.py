@@ -11,13 +11,16 @@ import pytest
 from conftest import shared_path
 from oracle import random_table
 from twbn import LazyScores, compute_scores, learn, read_table, upper_bound
+from twbn.deadline import Deadline
 from twbn.errors import OptionError
-from twbn.search import bound as bound_module
-from twbn.search.companion import beside_bound
-from twbn.search.dynamic import dp
-from twbn.search.relaxation import Multipliers, Relaxation, most_edges
+from twbn.search.bound import rounds as bound_module
+from twbn.search.bound.companion import beside_bound
+from twbn.search.bound.multipliers import Multipliers, most_edges
+from twbn.search.bound.relaxation import Relaxation
+from twbn.search.exact.bags import dp
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", ["bdeu", "loglik"])
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_hold_at_every_moment(
@@ -61,7 +64,8 @@ def test_any_prices_give_a_bound() -> None:
     rng = np.random.default_rng(0)
     for k in (1, 2, 3):
         optimum = dp(scores, treewidth=k).score
-        search = bound_module._BoundSearch(scores, k, None, 0, 1, -math.inf, None, None, None)
+        goal = bound_module._Goal(k, Deadline(), 0, 1, -math.inf, None, None)
+        search = bound_module._BoundSearch(scores, goal, None)
         for _ in range(50):
             arcs = np.triu(rng.random((6, 6)) * rng.integers(0, 5), 1)
             members = tuple(sorted(rng.choice(6, k + 2, replace=False).tolist()))
@@ -118,7 +122,7 @@ def test_a_search_beside_a_bound_has_both() -> None:
         treewidth=2,
         time_limit=1.5,
     )
-    assert result.score <= result.bound < scores.upper_bound()
+    assert result.score <= result.bound < scores.trivial_bound()
     points = result.trace
     assert [p.bound for p in points] == sorted((p.bound for p in points), reverse=True)
     assert [p.score for p in points] == sorted(p.score for p in points)
@@ -137,6 +141,7 @@ def test_options_that_make_no_sense_are_refused() -> None:
         upper_bound(scores, treewidth=0)
 
 
+@pytest.mark.slow
 def test_wdbc_is_within_a_percent_and_a_half() -> None:
     scores = compute_scores(read_table(shared_path("uci/binary/wdbc.csv")), max_parents=3)
     found = upper_bound(scores, treewidth=4, time_limit=60, good_enough=-6860.0)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pytest
@@ -14,9 +15,16 @@ import pytest
 from conftest import shared_path
 from signals import interrupted_command
 from twbn import datasets, read_gr, read_jkl, read_td
+from twbn.cli import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CSV = "a,b,c\n" + "0,0,0\n0,1,0\n1,0,1\n1,1,1\n" * 3
 GRAPH = "p tw 4 4\n1 2\n2 3\n3 4\n4 1\n"
+
+
+Command: TypeAlias = "Callable[..., subprocess.CompletedProcess[str]]"
 
 
 def twbn(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -27,6 +35,18 @@ def twbn(*arguments: object) -> subprocess.CompletedProcess[str]:
         check=False,
         timeout=120,
     )
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command in this process, which takes a fraction of the time."""
+
+    def run_here(*arguments: object) -> subprocess.CompletedProcess[str]:
+        code = run([str(argument) for argument in arguments])
+        shown = capsys.readouterr()
+        return subprocess.CompletedProcess([], code, shown.out, shown.err)
+
+    return run_here
 
 
 @pytest.fixture
@@ -54,7 +74,7 @@ def test_score_writes_a_file_that_reads_back(data: Path, tmp_path: Path) -> None
 
 
 def test_score_prints_json_for_machines(data: Path) -> None:
-    done = twbn("score", data, "--score", "bic", "--json", "--jobs", 2)
+    done = twbn("score", data, "--score", "bic", "--json", "--n-jobs", 2)
     facts = json.loads(done.stdout)
     assert facts["n_variables"] == 3
     assert facts["status"] == "complete"
@@ -81,7 +101,7 @@ def test_treewidth_gives_bounds_width_and_proof(tmp_path: Path) -> None:
 
 def test_learn_writes_a_result_that_verifies(data: Path, tmp_path: Path) -> None:
     target = tmp_path / "result.json"
-    done = twbn("learn", data, "-k", 1, "--iterations", 200, "--score", "bic", "-o", target)
+    done = twbn("learn", data, "-k", 1, "--max-iterations", 200, "--score", "bic", "-o", target)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "treewidth 1, proved by" in done.stdout
@@ -92,16 +112,17 @@ def test_learn_writes_a_result_that_verifies(data: Path, tmp_path: Path) -> None
 
 def test_learn_prints_json_for_machines(data: Path) -> None:
     facts = json.loads(
-        twbn("learn", data, "-k", 2, "--method", "sample", "--iterations", 50, "--json").stdout
+        twbn("learn", data, "-k", 2, "--method", "sample", "--max-iterations", 50, "--json").stdout
     )
-    wanted = "method status score bound gap treewidth n_variables iterations seconds seed parents"
+    wanted = "method status score bound gap treewidth n_variables n_iterations seconds seed parents"
     assert set(wanted.split()) <= set(facts)
     assert facts["method"] == "sample"
     assert facts["status"] == "iteration_limit"
-    assert facts["iterations"] == 50
+    assert facts["n_iterations"] == 50
     assert set(facts["parents"]) == {"a", "b", "c"}
 
 
+@pytest.mark.slow
 def test_the_exact_portfolio_proves_housing() -> None:
     data = shared_path("uci/binary/housing.csv")
     options = ["-k", 4, "--max-parents", 3, "--method", "exact", "--time-limit", 60, "--json"]
@@ -113,7 +134,7 @@ def test_the_exact_portfolio_proves_housing() -> None:
 def test_learn_takes_score_files_and_polish(data: Path, tmp_path: Path) -> None:
     scores, target = tmp_path / "s.jkl", tmp_path / "r.json"
     assert twbn("score", data, "--names", "-o", scores).returncode == 0
-    done = twbn("learn", scores, "-k", 1, "--iterations", 20, "--polish", "-o", target)
+    done = twbn("learn", scores, "-k", 1, "--max-iterations", 20, "--polish", "-o", target)
     assert done.returncode == 0, done.stderr
     assert twbn("verify", target, "--data", scores).returncode == 0
     assert twbn("learn", scores, "--score", "bic").returncode == 2  # scored already
@@ -130,13 +151,15 @@ def test_reading_options_travel_with_the_result(tmp_path: Path) -> None:
     path, target = tmp_path / "d.csv", tmp_path / "r.json"
     path.write_text("id;x;y;z\n" + rows + "\n", encoding="utf-8")
     options = ["--drop", "id", "--discretize", "quantile", "--bins", "3"]
-    assert twbn("learn", path, "-k", 1, "--iterations", 20, "-o", target, *options).returncode == 0
+    assert (
+        twbn("learn", path, "-k", 1, "--max-iterations", 20, "-o", target, *options).returncode == 0
+    )
     assert twbn("verify", target, "--data", path).returncode == 0
 
 
 def test_verify_says_what_is_wrong(data: Path, tmp_path: Path) -> None:
     target = tmp_path / "result.json"
-    twbn("learn", data, "-k", 1, "--iterations", 200, "-o", target)
+    twbn("learn", data, "-k", 1, "--max-iterations", 200, "-o", target)
     document = json.loads(target.read_text(encoding="utf-8"))
     document["score"] += 1
     target.write_text(json.dumps(document), encoding="utf-8")
@@ -183,7 +206,7 @@ def test_ctrl_c_while_learning_keeps_the_best(data: Path, tmp_path: Path) -> Non
         (["score", "{data}", "--score", "bge"], 2, "unknown score 'bge'"),
         (["score", "{data}", "--ess", "-1"], 2, "must be a positive number, got -1"),
         (["score", "{data}", "--max-parents", "x"], 2, "Invalid value for '--max-parents'"),
-        (["score", "{data}", "--drop", "z"], 2, "no column is called 'z'"),
+        (["score", "{data}", "--drop", "z"], 2, "unknown column 'z'"),
         (
             ["score", "{data}", "--time-limit", "0"],
             2,
@@ -194,7 +217,7 @@ def test_ctrl_c_while_learning_keeps_the_best(data: Path, tmp_path: Path) -> Non
         (
             ["score", "{data}", "--memory-limit", "inf"],
             2,
-            "--memory-limit must be positive and finite",
+            "--memory-limit must be a positive, finite number",
         ),
         (["treewidth", "{data}", "-o", "no/such/folder/x.td"], 2, "is not a folder"),
         (["score"], 2, "Missing argument"),
@@ -217,9 +240,9 @@ def test_ctrl_c_while_learning_keeps_the_best(data: Path, tmp_path: Path) -> Non
     ],
 )
 def test_mistakes_get_one_line_and_an_exit_code(
-    data: Path, arguments: list[str], code: int, message: str
+    data: Path, arguments: list[str], code: int, message: str, here: Command
 ) -> None:
-    done = twbn(*(a.format(data=data) for a in arguments))
+    done = here(*(a.format(data=data) for a in arguments))
     assert done.returncode == code
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -273,7 +296,7 @@ def test_a_bound_from_the_command_line(tmp_path: Path) -> None:
     best = json.loads(twbn("learn", str(path), "-k", "1", "--method", "exact", "--json").stdout)
     assert best["status"] == "optimal"
     assert found["bound"] >= best["score"] - 1e-9
-    assert "no network of treewidth at most 1" in twbn("bound", str(path), "-k", "1").stdout
+    assert "no structure of treewidth at most 1" in twbn("bound", str(path), "-k", "1").stdout
 
 
 # Networks
@@ -283,7 +306,7 @@ def test_from_a_table_to_answers(tmp_path: Path) -> None:
     data = tmp_path / "d.csv"
     data.write_text("rain,grass\n" + "no,dry\n" * 6 + "no,wet\n" * 2 + "yes,wet\n" * 4)
     result, net = tmp_path / "r.json", tmp_path / "n.json"
-    assert twbn("learn", data, "-k", "1", "--iterations", "10", "-o", result).returncode == 0
+    assert twbn("learn", data, "-k", "1", "--max-iterations", "10", "-o", result).returncode == 0
     assert twbn("fit", result, "--data", data, "--ess", "0", "-o", net).returncode == 0
     done = twbn("query", net, "-q", "rain", "-e", "grass=wet", "--json")
     assert json.loads(done.stdout)["rain"] == pytest.approx({"no": 1 / 3, "yes": 2 / 3})
@@ -418,12 +441,12 @@ def test_learn_writes_no_result_into_the_file_of_a_network(data: Path, ending: s
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["learn", "bound"])
 def test_options_of_tables_do_not_go_with_scores(
-    tmp_path: Path, command: str, option: tuple[str, ...]
+    tmp_path: Path, command: str, option: tuple[str, ...], here: Command
 ) -> None:
     path = tmp_path / "x.jkl"
     path.write_text("2\n0 1\n-1 0\n1 2\n-2 0\n-1 1 0\n", encoding="utf-8")
     name = "--header" if option[0] == "--no-header" else option[0]
-    done = twbn(command, path, "-k", 1, *option)
+    done = here(command, path, "-k", 1, *option)
     assert_refused(done, f"{name} would have no effect", code=2)
 
 

@@ -82,7 +82,7 @@ def test_text_in_a_numeric_column_names_column_and_value() -> None:
 
 def test_a_missing_column_of_new_rows_is_named() -> None:
     old = as_table({"a": [0, 1, 0], "b": [0, 1, 1]})
-    with pytest.raises(DataError, match="no column is called 'b'"):
+    with pytest.raises(DataError, match="unknown column 'b'"):
         as_table({"a": [0]}, like=old)
 
 
@@ -90,7 +90,7 @@ def test_a_missing_column_of_new_rows_is_named() -> None:
     ("columns", "message"),
     [
         ({"a": [1, 1, 1], "b": [0, 1, 0]}, r"column 'a' is constant \(every value is 1\)"),
-        ({"a": [None, None], "b": [0, 1]}, "column 'a' has no values, only gaps"),
+        ({"a": [None, None], "b": [0, 1]}, "column 'a' has no values, all its cells are missing"),
         ({"id": ["p", "q", "r"], "b": [0, 1, 0]}, r"column 'id' has as many states as rows \(3\)"),
         (
             {"a": [1.0, float("inf"), 2.0], "b": [0, 1, 0]},
@@ -133,7 +133,7 @@ def test_a_coded_table_can_be_coded_again() -> None:
     table = as_table({"ab": np.arange(50.0), "a": [0, 1] * 25, "b": ["x", "y"] * 25})
     assert as_table(table, like=table).equals(table)
     assert as_table(table, drop="ab").names == ("a", "b")
-    with pytest.raises(DataError, match="no column is called 'c'"):
+    with pytest.raises(DataError, match="unknown column 'c'"):
         as_table(table, drop=["c"])
 
 

@@ -25,7 +25,7 @@ def test_a_cycle_is_named() -> None:
     [
         (((), (5,)), r"vertex 1 has parent 5, expected 0\.\.1"),
         (((), (-1,)), "vertex 1 has parent -1"),
-        (((), (0, 0)), "vertex 1 has a parent twice"),
+        (((), (0, 0)), "vertex 1 has the parent 0 twice"),
         (((0,),), "directed cycle: 0 -> 0"),
     ],
 )

@@ -81,6 +81,7 @@ def test_large_codes_round_trip(n: int, k: int) -> None:
         assert DandelionCode.of(KTree.from_graph(tree.graph, k)) == code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_sampling_is_uniform_over_all_2_trees_on_6_vertices(seed: int) -> None:
     n_trees, per_tree = count_ktrees(6, 2), 30

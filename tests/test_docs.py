@@ -89,6 +89,7 @@ def run_program(program: Path, folder: Path) -> None:
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [p for p in PAGES if runnable(p)],
@@ -101,6 +102,7 @@ def test_every_block_of_a_page_runs(path: Path, tmp_path: Path) -> None:
     run_program(program, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
 def test_every_example_runs(path: Path, tmp_path: Path) -> None:
     run_program(path, tmp_path)

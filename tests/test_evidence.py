@@ -15,7 +15,6 @@ import pytest
 
 import twbn
 from twbn.errors import DataError
-from twbn.inference import map_cost, map_query
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,9 +53,9 @@ def test_missing_evidence_is_no_evidence_in_every_question(
         assert engine.log_possible(gap) == engine.log_possible(rest)
         assert engine.most_probable(gap) == engine.most_probable(rest)
         assert engine.sample_given(gap, seed=3) == engine.sample_given(rest, seed=3)
-        found, wanted = (map_query(engine, ["length"], e, seed=0) for e in (gap, rest))
+        found, wanted = (engine.marginal_map(["length"], e, seed=0) for e in (gap, rest))
         assert (found.states, found.log_probability) == (wanted.states, wanted.log_probability)
-        assert map_cost(engine.network, ["width"], gap) == map_cost(engine.network, ["width"], rest)
+        assert engine.marginal_map_cost(["width"], gap) == engine.marginal_map_cost(["width"], rest)
 
 
 def test_the_answer_to_missing_evidence_is_the_prior(engine: twbn.Inference) -> None:

@@ -31,16 +31,15 @@ from twbn import (
     read_table,
     treewidth,
 )
-from twbn.errors import MemoryLimitError, OptionError
+from twbn.errors import MemoryLimitError, MissingDependencyError, OptionError
 from twbn.graphs import elimination_width
-from twbn.graphs.dandelion import sample_ktree
-from twbn.search import best_dag_inside, best_unbounded
-from twbn.search.dynamic import dp
-from twbn.search.exact_milp import milp, milp_paper
-from twbn.search.highs_process import write_program
-from twbn.search.maxsat import maxsat
-from twbn.search.milp import combined_program, inside_program, treewidth_program
-from twbn.search.solver import SOLVERS, solve
+from twbn.graphs.treewidth.program import treewidth_program
+from twbn.search import best_unbounded
+from twbn.search.exact.bags import dp
+from twbn.search.exact.maxsat import maxsat
+from twbn.search.exact.milp import milp, milp_paper
+from twbn.search.exact.programs import combined_program
+from twbn.solvers import SOLVERS, Job, solve
 
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc"
@@ -84,6 +83,7 @@ def test_every_exact_method_agrees_with_brute_force(seed: int) -> None:
     assert best_unbounded(scores)[1] == pytest.approx(expected[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [7, 8])
 def test_pruning_changes_nothing_but_the_time(n: int) -> None:
     for seed in range(3):
@@ -109,9 +109,10 @@ def test_the_program_with_cuts_agrees_with_dynamic_programming(n: int) -> None:
             assert result.score == pytest.approx(best, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [s for s in SOLVERS if s != "highs"])
 def test_every_solver_that_is_installed_agrees(solver: str) -> None:
-    pytest.importorskip(SOLVERS[solver][1], reason=f"{solver} is not installed")
+    pytest.importorskip(SOLVERS[solver].package, reason=f"{solver} is not installed")
     for seed in range(2):
         scores = compute_scores(random_table(np.random.default_rng(seed), 5, 80), score="aic")
         for k in (1, 2, 3):
@@ -129,6 +130,7 @@ def test_every_solver_that_is_installed_agrees(solver: str) -> None:
     assert limited.status in {"iteration_limit", "optimal"}
 
 
+@pytest.mark.slow
 def test_maximum_satisfiability_agrees() -> None:
     pytest.importorskip("pysat", reason="python-sat is not installed")
     for seed in range(3):
@@ -145,12 +147,12 @@ def test_maximum_satisfiability_agrees() -> None:
 
 def test_solvers_that_are_not_there_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = compute_scores(random_table(np.random.default_rng(1), 5, 80))
-    with pytest.raises(OptionError, match=r"unknown solver 'x'; expected one of highs, scip"):
+    with pytest.raises(OptionError, match=r"unknown solver 'x'; expected one of 'highs', 'scip'"):
         learn(scores, method="milp", solver="x")
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(OptionError, match=r"needs pyscipopt, .* pip install pyscipopt"):
+    with pytest.raises(MissingDependencyError, match=r"needs pyscipopt, .* pip install pyscipopt"):
         learn(scores, method="milp", solver="scip")
-    with pytest.raises(OptionError, match=r"needs pysat, .* pip install python-sat"):
+    with pytest.raises(MissingDependencyError, match=r"needs pysat, .* pip install python-sat"):
         learn(scores, method="maxsat")
     with pytest.raises(OptionError, match="cuts in the tree need solver 'scip', got 'highs'"):
         milp(scores, treewidth=2, cuts="tree")
@@ -165,6 +167,7 @@ def test_treewidth_one_agrees_with_the_best_tree() -> None:
         assert dp(scores, treewidth=1).score == pytest.approx(best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "k", "optimum"),
     [
@@ -232,7 +235,7 @@ def test_required_arcs_that_form_a_cycle_are_explained() -> None:
 def test_required_arcs_that_are_too_wide_are_explained() -> None:
     sets: list[dict[tuple[int, ...], float]] = [{(1, 2, 3): -1.0}, {(): -1.0}, {(): -1.0}]
     sets.append({(): -1.0})
-    message = "b -> a, c -> a, d -> a alone have treewidth 3 or more; the bound is 2"
+    message = "b -> a, c -> a, d -> a alone have treewidth 3 or more; the limit is 2"
     scores = ScoreTable.from_sets(["a", "b", "c", "d"], sets)
     with pytest.raises(OptionError, match=message):
         learn(scores, treewidth=2, method="exact")
@@ -277,44 +280,23 @@ def test_every_network_within_the_bound_is_a_point_of_the_program() -> None:
             assert narrow.program.violation(narrow.point(network.dag, order, scores)) == 1
 
 
+@pytest.mark.slow
 def test_the_treewidth_program_agrees_with_the_exact_algorithm() -> None:
     graphs = [*random_graphs(6, 6, seed=9), *random_graphs(9, 4, seed=10)]
     for graph in (*graphs, *random_graphs(12, 1, seed=11)):
         width = treewidth(graph).upper
         program = treewidth_program(graph)
-        solution = solve(program.program, time_limit=60)
+        solution = solve(Job(program.program, time_limit=60))
         assert solution.status == "optimal"
         assert solution.x is not None
         assert round(-float(program.program.objective @ solution.x)) == width
         assert elimination_width(graph, program.elimination_order(solution.x)) == width
 
 
-def test_the_second_program_finds_the_best_network_inside_a_chordal_graph() -> None:
-    for seed in range(4):
-        scores = compute_scores(random_table(np.random.default_rng(seed), 7, 80), score="aic")
-        for k in (1, 2, 3):
-            tree = sample_ktree(7, k, seed=seed)
-            program = inside_program(scores, tree.graph)
-            solution = solve(program.program, time_limit=60)
-            assert solution.x is not None
-            dag = program.dag(solution.x, scores)
-            assert all(tree.graph.has_edge(*edge) for edge in dag.moral_graph().edges)
-            best = best_dag_inside(tree, scores)[1]
-            assert scores.total(dag) == pytest.approx(best, abs=1e-5)
-
-
 def test_a_treewidth_too_small_is_infeasible() -> None:
     square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
-    assert solve(treewidth_program(square, 2).program, time_limit=60).status == "optimal"
-    assert solve(treewidth_program(square, 1).program, time_limit=60).status == "infeasible"
-
-
-@pytest.mark.parametrize("ending", ["mps", "lp"])
-def test_a_program_can_be_written_out(tmp_path: Path, ending: str) -> None:
-    scores = compute_scores(random_table(np.random.default_rng(2), 4, 60))
-    path = tmp_path / f"program.{ending}"
-    write_program(combined_program(scores, 2).program, str(path))
-    assert path.stat().st_size > 500
+    assert solve(Job(treewidth_program(square, 2).program, time_limit=60)).status == "optimal"
+    assert solve(Job(treewidth_program(square, 1).program, time_limit=60)).status == "infeasible"
 
 
 @needs_proc
@@ -339,6 +321,7 @@ def test_time_limits_hold_and_leave_no_process_behind() -> None:
     assert not children()
 
 
+@pytest.mark.slow
 @needs_proc
 def test_ctrl_c_at_any_moment_gives_a_verified_network_and_leaves_no_process(
     tmp_path: Path,
@@ -379,7 +362,7 @@ def children(of: int | None = None) -> list[int]:
         with suppress(OSError):  # it may end while it is looked at
             parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
             command = (process / "cmdline").read_bytes()
-            if int(parent) == (of or os.getpid()) and b"highs_process" in command:
+            if int(parent) == (of or os.getpid()) and b"twbn.solvers.highs" in command:
                 found.append(int(process.name))
     return found
 
@@ -407,6 +390,7 @@ def test_nothing_is_optimal_where_sets_were_not_scored(method: str) -> None:
     assert result.bound >= learn(table, treewidth=2, method="dp").score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-7, 1e5])
 def test_small_and_large_scores_are_proved_alike(scale: float) -> None:
     scores = compute_scores(random_table(np.random.default_rng(4), 5, 60), score="aic")
@@ -434,6 +418,7 @@ def test_penalties_do_not_blunt_the_rounding_of_maxsat() -> None:
     assert result.score == pytest.approx(-4.0)
 
 
+@pytest.mark.slow
 def test_memory_that_runs_out_is_called_that_with_any_number_of_workers() -> None:
     scores = compute_scores(random_table(np.random.default_rng(3), 11, 300), score="loglik")
     for limit in np.linspace(0.002, 0.02, 6):
@@ -444,9 +429,10 @@ def test_memory_that_runs_out_is_called_that_with_any_number_of_workers() -> Non
 def test_a_solver_process_ends_with_the_process_that_started_it() -> None:
     code = (
         "import os, signal\n"
-        "from twbn.search.solver import SolverProcess\n"
+        "from twbn.solvers.job import Job\n"
+        "from twbn.solvers.process import SolverProcess\n"
         "process = SolverProcess()\n"
-        "process.send({'program': None})\n"
+        "process.send(Job(None))\n"
         "print(process._process.pid, flush=True)\n"
         "process.send(('rows', *[__import__('numpy').ones(0)] * 5))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

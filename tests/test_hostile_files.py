@@ -93,7 +93,7 @@ def test_a_packed_parquet_file_has_a_largest_size(
 
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"a": ["x"] * 5000, "b": ["y", "z"] * 2500}), path)
-    monkeypatch.setattr("twbn.data.read.MAX_CELLS", 9999)
+    monkeypatch.setattr("twbn.data.read.parquet.MAX_CELLS", 9999)
     with pytest.raises(MemoryLimitError, match="5,000 rows of 2 columns are more than 9,999"):
         twbn.read_table(path)
 

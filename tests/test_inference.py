@@ -13,7 +13,7 @@ from conftest import shared_path
 from twbn import Table, learn
 from twbn.errors import DataError, MemoryLimitError, OptionError, UnknownStateError
 from twbn.graphs import Dag
-from twbn.inference import Inference, JunctionTree, map_cost, map_query
+from twbn.inference import Inference, JunctionTree
 from twbn.network import Network, fit, read_network
 
 if TYPE_CHECKING:
@@ -145,11 +145,11 @@ def test_marginal_map_equals_enumeration(block: int) -> None:
         others = tuple(v for v in range(network.n_variables) if v not in wanted)
         best = math.log(values.sum(axis=others).max())
         names = [network.names[v] for v in wanted]
-        found = map_query(engine, names, evidence)
+        found = engine.marginal_map(names, evidence)
         assert found.exact
         assert found.log_probability == pytest.approx(best, abs=1e-9)
-        assert found.cost == map_cost(network, names, evidence)
-        rough = map_query(engine, names, evidence, max_entries=0, time_limit=0.02)
+        assert found.cost == engine.marginal_map_cost(names, evidence)
+        rough = engine.marginal_map(names, evidence, max_entries=0, time_limit=0.02)
         assert rough.log_probability <= best + 1e-9
         assert rough.bound >= best - 1e-9
         assert rough.log_probability == pytest.approx(engine.log_evidence(evidence | rough.states))
@@ -201,7 +201,7 @@ def test_a_hub_with_a_thousand_children_does_not_underflow() -> None:
     assert engine.query(["c"], evidence).values == pytest.approx([0.5, 0.5])
     assert engine.marginals(evidence)["c"].values == pytest.approx([0.5, 0.5])
     assert engine.most_probable(evidence)["c"] in {"a", "b"}
-    assert map_query(engine, ["c"], evidence).log_probability == pytest.approx(
+    assert engine.marginal_map(["c"], evidence).log_probability == pytest.approx(
         expected + math.log(0.5)
     )
 

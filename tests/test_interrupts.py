@@ -16,7 +16,6 @@ import pytest
 
 import twbn
 from twbn import interrupts
-from twbn.inference import map_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,9 +128,9 @@ def test_ctrl_c_right_before_the_end_loses_nothing(
     # The moment after the search and before its result is made.
     made = twbn.SearchResult.__post_init__
 
-    def late(self: twbn.SearchResult, scores: twbn.LocalScores) -> None:
+    def late(self: twbn.SearchResult) -> None:
         interrupt()
-        made(self, scores)
+        made(self)
 
     monkeypatch.setattr(twbn.SearchResult, "__post_init__", late)
     budget: dict[str, Any] = {"max_iterations": 200}
@@ -142,7 +141,7 @@ def test_ctrl_c_right_before_the_end_loses_nothing(
 def test_ctrl_c_in_the_last_moment_of_learn_loses_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from twbn.search.checkpoint import Checkpoint
+    from twbn.learning.checkpoint import Checkpoint
 
     written = Checkpoint.write
 
@@ -169,21 +168,21 @@ def test_interrupted_scoring_keeps_what_is_complete() -> None:
 
 
 def test_interrupted_em_returns_its_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
-    from twbn.learner import fit_incomplete, learn_incomplete
+    from twbn.learning import em, fit_incomplete, learn_incomplete
 
     rng = np.random.default_rng(0)
     codes = np.where(rng.random(TABLE.codes.shape) < 0.2, -1, TABLE.codes)
     gaps = twbn.Table(TABLE.names, TABLE.codings, codes)
-    expected = twbn.Inference.expected_counts
+    expected = em.expected_counts
     calls = []
 
-    def counted(self: twbn.Inference, *args: Any, **options: Any) -> Any:
+    def counted(*args: Any) -> Any:
         calls.append(1)
         if len(calls) == 2:
             interrupt()
-        return expected(self, *args, **options)
+        return expected(*args)
 
-    monkeypatch.setattr(twbn.Inference, "expected_counts", counted)
+    monkeypatch.setattr(em, "expected_counts", counted)
     found = fit_incomplete(twbn.Dag.from_arcs(12, [(0, 1), (1, 2)]), gaps, tolerance=0.0)
     assert (len(calls), found.converged) == (2, False)
     calls.clear()
@@ -220,7 +219,7 @@ def test_an_interrupted_map_query_has_states(monkeypatch: pytest.MonkeyPatch) ->
         return asked(self, rows)
 
     monkeypatch.setattr(twbn.Inference, "log_codes", late)
-    found = map_query(engine, list(TABLE.names[:6]), max_entries=1, time_limit=600.0)
+    found = engine.marginal_map(list(TABLE.names[:6]), max_entries=1, time_limit=600.0)
     assert len(found.states) == 6
 
 
@@ -270,7 +269,7 @@ def test_ctrl_c_while_the_command_starts_is_one_line() -> None:
         "sys.argv = ['twbn', sys.argv[1], 'learn']\n"
         "main()\n"
     )
-    for module in ("numpy", "typer", "rich.console", "twbn.search.methods"):
+    for module in ("numpy", "typer", "rich.console", "twbn.learning.learn"):
         done = subprocess.run(
             [sys.executable, "-c", code, module], capture_output=True, text=True, check=False
         )
@@ -320,7 +319,7 @@ def test_an_exact_map_query_is_answered_all_the_same(monkeypatch: pytest.MonkeyP
     from twbn.inference import map as module
 
     engine = twbn.Inference(twbn.fit(twbn.learn(SCORES, treewidth=2), TABLE))
-    expected = map_query(engine, ["x1", "x3"]).states
+    expected = engine.marginal_map(["x1", "x3"]).states
     plain: Any = module._plan
 
     def late(*args: Any) -> Any:
@@ -328,13 +327,13 @@ def test_an_exact_map_query_is_answered_all_the_same(monkeypatch: pytest.MonkeyP
         return plain(*args)
 
     monkeypatch.setattr(module, "_plan", late)
-    assert map_query(engine, ["x1", "x3"]).states == expected
+    assert engine.marginal_map(["x1", "x3"]).states == expected
 
 
 def test_structural_em_keeps_its_best_when_a_later_round_is_interrupted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from twbn.learner import incomplete
+    from twbn.learning import incomplete
 
     rng = np.random.default_rng(0)
     codes = np.where(rng.random(TABLE.codes.shape) < 0.2, -1, TABLE.codes)

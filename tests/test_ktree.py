@@ -12,7 +12,7 @@ from twbn.errors import GraphError, MemoryLimitError, OptionError
 from twbn.graphs import sample_ktree
 from twbn.scores import ScoreTable
 from twbn.search import best_dag_inside
-from twbn.search.ktree_dp import refuse_too_wide
+from twbn.search.heuristic.polish import refuse_too_wide
 
 
 def test_a_k_tree_has_the_treewidth_k() -> None:
@@ -122,7 +122,7 @@ def test_scores_without_empty_sets_are_searched_where_they_can_be() -> None:
     scores = ScoreTable.from_sets(["a", "b", "c"], sets)
     dag, score = best_dag_inside(KTree(3, (1,), ((0, (1,)), (2, (1,)))), scores)
     assert (dag.parents, score) == (((), (0,), (1,)), -3.5)
-    with pytest.raises(OptionError, match="no network inside this k-tree"):
+    with pytest.raises(OptionError, match="no structure inside this k-tree"):
         best_dag_inside(KTree(3, (2,), ((0, (2,)), (1, (2,)))), scores)
 
 

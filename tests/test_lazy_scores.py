@@ -66,5 +66,5 @@ def test_totals_agree_with_a_precomputed_table() -> None:
 
 
 def test_a_memory_limit_must_be_positive() -> None:
-    with pytest.raises(OptionError, match="memory_limit must be positive"):
+    with pytest.raises(OptionError, match="memory_limit must be a positive, finite number"):
         LazyScores(TABLE, memory_limit=0)

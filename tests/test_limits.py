@@ -10,8 +10,7 @@ import pytest
 import twbn
 from twbn import _core
 from twbn.errors import OptionError
-from twbn.inference import map_query
-from twbn.search.tree import maximum_branching
+from twbn.graphs.branching import maximum_branching
 
 
 def wide(n: int, n_rows: int = 40) -> twbn.Table:
@@ -144,8 +143,8 @@ def test_marginal_map_looks_at_the_clock_at_every_step(monkeypatch: pytest.Monke
             return plain(self, *args, **options)
 
         monkeypatch.setattr(twbn.Inference, name, asked)
-    monkeypatch.setattr("twbn.inference.map.time.perf_counter", SlowClock())
-    found = map_query(engine, names[::2], max_entries=1, time_limit=6.0)
+    monkeypatch.setattr("twbn.deadline.time.monotonic", SlowClock())
+    found = engine.marginal_map(names[::2], max_entries=1, time_limit=6.0)
     assert len(found.states) == 15
     assert len(questions) <= 6
     assert found.log_probability <= found.bound

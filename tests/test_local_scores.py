@@ -138,8 +138,8 @@ def test_a_function_scores_like_the_compiled_path() -> None:
         ({"max_parents": 1.5}, "got 1.5"),
         ({"n_jobs": 0}, "n_jobs must be a positive number"),
         ({"time_limit": 0}, "time_limit must be a positive number of seconds, got 0"),
-        ({"memory_limit": -1}, "memory_limit must be positive and finite, got -1"),
-        ({"budget": -5}, "budget must be a number of parent sets"),
+        ({"memory_limit": -1}, "memory_limit must be a positive, finite number of GiB, got -1"),
+        ({"budget": -5}, "budget must be a whole number, 0 or more, got -5"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:

@@ -15,7 +15,7 @@ from twbn import Table, as_table, learn
 from twbn.errors import DataError, FileFormatError, GraphError, OptionError
 from twbn.graphs import Dag
 from twbn.inference import Inference
-from twbn.network import Network, convert, fit, read_network, write_network
+from twbn.network import Network, exchange, fit, read_network, write_network
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,7 +199,7 @@ def test_json_keeps_types_bins_and_the_proof(tmp_path: Path) -> None:
 @pytest.mark.parametrize("library", ["networkx", "pgmpy", "pyagrum"])
 def test_networks_go_to_other_libraries_and_back(library: str) -> None:
     pytest.importorskip(library)
-    there, back = getattr(convert, f"to_{library}"), getattr(convert, f"from_{library}")
+    there, back = getattr(exchange, f"to_{library}"), getattr(exchange, f"from_{library}")
     for network in (TINY, *(random_network(seed) for seed in range(6))):
         again = back(there(network))
         assert sorted(again.names) == sorted(network.names)
@@ -210,7 +210,7 @@ def test_networks_go_to_other_libraries_and_back(library: str) -> None:
 
 
 def test_graphviz_gets_every_arc() -> None:
-    text = convert.to_dot(TINY)
+    text = exchange.to_dot(TINY)
     assert '"rain" -> "grass";' in text
     assert text.count("->") == 3
 
@@ -223,7 +223,7 @@ def test_pyagrum_reads_the_repository_from_our_files(name: str, tmp_path: Path) 
     for ending, tolerance in ((".bif", 1e-6), (".bifxml", 1e-6)):  # it reads single precision
         file = tmp_path / f"x{ending}"
         write_network(network, file)
-        theirs = convert.from_pyagrum(gum.loadBN(str(file)))
+        theirs = exchange.from_pyagrum(gum.loadBN(str(file)))
         for v, variable in enumerate(network.names):
             order = [theirs.names.index(network.names[u]) for u in network.dag.parents[v]]
             table = theirs.table(variable)
@@ -241,7 +241,7 @@ def test_pgmpy_reads_the_repository_from_our_files(name: str, tmp_path: Path) ->
     for ending, reader in ((".bif", readers.BIFReader), (".xmlbif", readers.XMLBIFReader)):
         file = tmp_path / f"x{ending}"
         write_network(network, file)
-        theirs = Inference(convert.from_pgmpy(reader(str(file)).get_model())).marginals()
+        theirs = Inference(exchange.from_pgmpy(reader(str(file)).get_model())).marginals()
         for variable in network.names:
             assert theirs[variable].values == pytest.approx(ours[variable].values, abs=1e-9)
 

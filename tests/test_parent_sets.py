@@ -11,8 +11,8 @@ import pytest
 from oracle import best_dag_score, local_score, random_table
 from twbn import LazyScores, ScoreTable, Table, as_table, compute_scores
 from twbn.errors import DataError, MemoryLimitError, OptionError
+from twbn.learning.scoring import best_of
 from twbn.scores import SCORES, estimate
-from twbn.scores.in_time import best_of
 
 
 def as_dict(scores: ScoreTable, child: int) -> dict[tuple[int, ...], float]:
@@ -122,7 +122,7 @@ def test_pruning_under_rules_compares_only_with_allowed_subsets() -> None:
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"required": [("x1", "nope")]}, "no column is called 'nope'"),
+        ({"required": [("x1", "nope")]}, "unknown variable 'nope'"),
         ({"required": [("x1", "x1")]}, "from a variable to itself"),
         ({"required": ["x1"]}, "arcs are pairs"),
         ({"required": [("x1", "x2")], "forbidden": [("x1", "x2")]}, "is required, but a forbidden"),
@@ -133,8 +133,8 @@ def test_pruning_under_rules_compares_only_with_allowed_subsets() -> None:
         ({"required": [("x1", "x2"), ("x2", "x3"), ("x3", "x1")]}, "cycle among x1, x2, x3"),
         ({"required": [("x1", "x2"), ("x3", "x2")], "max_parents": 1}, "2 required parents"),
         ({"tiers": [["x1"], ["x1"]]}, "'x1' is in tier 1 and in tier 2"),
-        ({"tiers": [["y"]]}, "tier 1: no column is called 'y'"),
-        ({"max_parents": {"y": 1}}, "max_parents: no column is called 'y'"),
+        ({"tiers": [["y"]]}, "tier 1: unknown variable 'y'"),
+        ({"max_parents": {"y": 1}}, "max_parents: unknown variable 'y'"),
     ],
 )
 def test_rules_that_contradict_are_explained(rules: dict[str, Any], message: str) -> None:

@@ -71,7 +71,7 @@ def test_the_command_line_codes_other_rows_alike(tmp_path: Path) -> None:
     first, other = write_csv(tmp_path / "a.csv", FIRST), write_csv(tmp_path / "b.csv", OTHER)
     result, net = tmp_path / "result.json", tmp_path / "net.json"
     for arguments in (
-        ("learn", first, "-k", 1, "--iterations", 100, "-o", result),
+        ("learn", first, "-k", 1, "--max-iterations", 100, "-o", result),
         ("fit", result, "--data", other, "-o", net),
     ):
         subprocess.run([sys.executable, "-m", "twbn", *map(str, arguments)], check=True)
@@ -79,7 +79,7 @@ def test_the_command_line_codes_other_rows_alike(tmp_path: Path) -> None:
 
 
 def test_structural_em_takes_other_rows_alike(result: twbn.SearchResult) -> None:
-    from twbn.learner import fit_incomplete
+    from twbn.learning import fit_incomplete
 
     rows: dict[str, list[Any]] = {**OTHER, "y": [None, 1] * 20}
     fitted = fit_incomplete(result, rows, max_iterations=3).network
@@ -182,7 +182,7 @@ def test_padded_numbers_are_the_numbers_of_a_coding() -> None:
 
 
 def test_a_network_is_fitted_to_other_rows_as_it_is_coded(result: twbn.SearchResult) -> None:
-    from twbn.learner import fit_incomplete
+    from twbn.learning import fit_incomplete
 
     network = twbn.fit(result, FIRST)
     assert twbn.fit(network, OTHER).codings == network.codings

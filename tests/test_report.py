@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 import twbn
-from twbn.errors import DataError, OptionError
+from twbn.errors import DataError, OptionError, VerificationError
 from twbn.report import network_page, plot_trace, plot_treewidth
 from twbn.report.drawing import draw_decomposition, draw_network, shortened, svg
 from twbn.report.layout import layered
-from twbn.search.result import VerificationError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,14 +164,15 @@ def test_a_result_file_that_is_not_true_gets_no_page(tmp_path: Path) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
     document["score"] = document["trace"][-1]["score"] = document["score"] + 1
     document["bound"] = document["score"]
-    document["gap"], document["status"] = 0.0, "optimal"
+    document["gap"] = document["gap_percent"] = 0.0
+    document["status"] = "optimal"
     path.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(VerificationError, match="the result file is not true"):
+    with pytest.raises(VerificationError, match="the result is inconsistent with the data"):
         network_page(twbn.read_result(path), data=TABLE, title="T")
-    document["treewidth_bound"] = 1
+    document["treewidth_limit"] = 1
     document["treewidth"] = 2
     path.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(VerificationError, match="the result file is not true"):
+    with pytest.raises(VerificationError, match="the result file is inconsistent"):
         network_page(twbn.read_result(path), title="T")
 
 
@@ -242,7 +242,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = ["a,b,c,d", *(",".join(map(str, row)) for row in rows.tolist())]
     (folder / "data.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = run(
-        "learn", folder / "data.csv", "-k", "2", "--iterations", "500", "-o",
+        "learn", folder / "data.csv", "-k", "2", "--max-iterations", "500", "-o",
         folder / "result.json", "--report", folder / "learned.html",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

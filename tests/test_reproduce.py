@@ -202,7 +202,7 @@ def test_data_that_are_not_there_are_named_and_the_rest_is_run(tmp_path: Path) -
         assert (tmp_path / "out" / f"{figure}.png").exists()
 
 
-COMMAND = [sys.executable, "-m", "twbn", "reproduce", "table2", "--size", "quick", "--jobs", "1"]
+COMMAND = [sys.executable, "-m", "twbn", "reproduce", "table2", "--size", "quick", "--n-jobs", "1"]
 
 
 def without_measured(page: str) -> str:
@@ -211,6 +211,7 @@ def without_measured(page: str) -> str:
     return re.sub(r'<td class="measured">[^<]*</td>', "<td>?</td>", page)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_and_started_again_gives_the_same_page(tmp_path: Path) -> None:
     # Without other data only wdbc is run, which is enough: 17 cells.
     environment = {**os.environ, "TWBN_SHARED": str(tmp_path / "nothing")}

@@ -10,7 +10,8 @@ import pytest
 
 from oracle import random_table
 from twbn import LazyScores, compute_scores, learn, read_result, write_result
-from twbn.errors import FileFormatError
+from twbn.errors import FileFormatError, VerificationError
+from twbn.search.result_file import read_claims
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,7 @@ def tampered(path: Path, **changes: Any) -> Path:
 
 
 def test_an_honest_file_is_verified_from_the_data_alone(tmp_path: Path) -> None:
-    write_result(RESULT, tmp_path / "r.json", {"discretize": "median"})
+    write_result(RESULT.but(data_options={"discretize": "median"}), tmp_path / "r.json")
     claimed = read_result(tmp_path / "r.json")
     assert claimed.dag == RESULT.dag
     assert claimed.decomposition == RESULT.decomposition
@@ -41,6 +42,20 @@ def test_an_honest_file_is_verified_from_the_data_alone(tmp_path: Path) -> None:
     fresh = LazyScores(TABLE, score=claimed.score_name, ess=claimed.ess or 1.0, max_parents=None)
     assert claimed.verify(fresh) == []
     assert claimed.verify(SCORES) == []
+
+
+def test_a_result_from_a_file_is_the_one_that_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    write_result(RESULT, path)
+    read = read_result(path)
+    assert read == RESULT
+    assert type(read) is type(RESULT)
+    assert set(dir(read)) == set(dir(RESULT))
+    # Only the one that was made from the scores has been checked against them.
+    assert (read.verified, RESULT.verified) == (False, True)
+    again = tmp_path / "again.json"
+    write_result(read, again)
+    assert again.read_bytes() == path.read_bytes()
 
 
 def first_arc(parents: dict[str, list[str]]) -> dict[str, list[str]]:
@@ -56,13 +71,16 @@ def without_an_arc(parents: dict[str, list[str]]) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"score": lambda s: s + 0.01}, "the score is .* the file says"),
+        ({"score": lambda s: s + 0.01}, "the score is .* the result says"),
         ({"parents": first_arc}, "directed cycle"),
         ({"parents": lambda p: {**p, "x1": ["nobody"]}}, "'nobody' is not among the names"),
-        ({"parents": lambda p: {k: v for k, v in p.items() if k != "x3"}}, "'x3' is not among"),
-        ({"parents": without_an_arc}, "the score is .* the file says"),
+        (
+            {"parents": lambda p: {k: v for k, v in p.items() if k != "x3"}},
+            "'x3' is not among",
+        ),
+        ({"parents": without_an_arc}, "the score is .* the result says"),
         ({"treewidth": 1}, "has width 2, the file says 1"),
-        ({"treewidth_bound": 1}, "has width 2, the bound is 1"),
+        ({"treewidth_limit": 1}, "has width 2, the limit is 1"),
         ({"names": [f"y{v}" for v in range(7)]}, "'y0' is not in the data"),
         ({"names": lambda names: names[::-1]}, "their order differs"),
         ({"status": "wat"}, "the status 'wat' is none of"),
@@ -82,7 +100,7 @@ def test_a_file_tampered_with_is_found_out(
 ) -> None:
     import re
 
-    claimed = read_result(tampered(tmp_path / "r.json", **changes))
+    claimed = read_claims(tampered(tmp_path / "r.json", **changes))
     problems = claimed.verify(LazyScores(TABLE, ess=2, max_parents=None))
     assert problems
     assert re.search(message, problems[0]), problems
@@ -91,8 +109,26 @@ def test_a_file_tampered_with_is_found_out(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"status": "wat"}, "'wat'"),
+        ({"status": "optimal"}, "optimal, but the bound is not the score"),
+        ({"gap": 0.0}, "is not that of score and bound"),
+        ({"treewidth_limit": 1}, "has width 2, the limit is 1"),
+        ({"parents": first_arc}, "directed cycle: '"),
+        ({"trace": [{"score": 1e9}]}, "the trace ends at 1000000000"),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(VerificationError, match=message):
+        read_result(tampered(tmp_path / "r.json", **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
         ({"format": "other"}, "not a result file of twbn"),
-        ({"version": 99}, "version 99 is not known, expected 1"),
+        ({"version": 99}, "unknown version 99, expected 2"),
         ({"parents": None}, "the entry 'parents' is missing"),
         ({"treewidth": 2.9}, "2.9 is not a whole number"),
         ({"scoring": {"score": "bdeu", "ess": 0}}, "ess 0 does not go with the score"),

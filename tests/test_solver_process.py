@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import twbn
-from twbn.search.companion import beside_bound
-from twbn.search.solver import SolverDiedError, SolverProcess
-from twbn.search.treewidth_milp import treewidth_by_program
+from twbn.deadline import Deadline
+from twbn.graphs.treewidth.program import treewidth_by_program
+from twbn.search.bound.companion import beside_bound
+from twbn.solvers.process import SolverDiedError, SolverProcess
 
 if TYPE_CHECKING:
     from twbn.search.bound import Bound
@@ -45,7 +46,7 @@ def test_a_dead_solver_is_told_in_the_notes(method: str) -> None:
 @pytest.mark.usefixtures("broken_solver")
 def test_a_bound_beside_the_search_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     # More variables than the dynamic programme over subsets takes.
-    monkeypatch.setattr("twbn.search.bound.MAX_SUBSET_VARIABLES", 1)
+    monkeypatch.setattr("twbn.search.bound.rounds.MAX_SUBSET_VARIABLES", 1)
     scores = twbn.compute_scores(ROWS, score="loglik")
     here = set(threading.enumerate())
 
@@ -76,23 +77,23 @@ def test_the_treewidth_by_program_says_so_too() -> None:
 
 
 def test_the_last_words_of_a_process_are_kept() -> None:
-    process = SolverProcess("twbn.search.no_such_process")
+    process = SolverProcess("twbn.solvers.no_such_process")
     with pytest.raises(SolverDiedError, match="ended with code 1: ModuleNotFoundError"):
-        process.receive(None)
+        process.receive(Deadline())
     process.end()
 
 
 def test_all_cores_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    from twbn.search import treewidth_milp
+    from twbn.graphs.treewidth import program
 
     asked: list[int] = []
-    plain: Any = treewidth_milp.solve  # type: ignore[attr-defined]
+    plain: Any = program.solve  # type: ignore[attr-defined]
 
-    def solve(*args: Any, n_jobs: int, **options: Any) -> Any:
-        asked.append(n_jobs)
-        return plain(*args, n_jobs=n_jobs, **options)
+    def solve(job: Any, **options: Any) -> Any:
+        asked.append(job.n_jobs)
+        return plain(job, **options)
 
-    monkeypatch.setattr(treewidth_milp, "solve", solve)
+    monkeypatch.setattr(program, "solve", solve)
     graph = twbn.Graph.from_edges(5, [(u, (u + 1) % 5) for u in range(5)])
     assert treewidth_by_program(graph, n_jobs=-1).upper == 2
     assert asked[0] >= 1

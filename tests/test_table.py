@@ -110,7 +110,7 @@ def test_a_weight_column_with_text_is_refused() -> None:
 
 
 def test_an_unknown_column_gets_the_nearest_match() -> None:
-    with pytest.raises(OptionError, match=r"no column is called 'smokr'; did you mean 'smoker'\?"):
+    with pytest.raises(OptionError, match=r"unknown column 'smokr'; did you mean 'smoker'\?"):
         as_table({"smoker": [0, 1, 0], "b": [1, 1, 0]}, drop=["smokr"])
 
 

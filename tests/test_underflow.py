@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import twbn
-from twbn.inference import map_query
 
 
 def star(n_leaves: int, tiny: float) -> twbn.Network:
@@ -37,7 +36,7 @@ def test_evidence_of_three_rare_events_in_one_bag_has_its_probability() -> None:
         math.log(0.5) + 3 * math.log(1e-150), rel=1e-12
     )
     assert engine.predict_proba(rows, "root")[0] == pytest.approx([0.5, 0.5], rel=1e-12)
-    found = map_query(engine, ["root"], rare)
+    found = engine.marginal_map(["root"], rare)
     assert found.log_probability == pytest.approx(math.log(0.5) + 3 * math.log(1e-150), rel=1e-12)
     assert engine.sample_given(rare)["leaf1"] == "yes"
 
@@ -119,7 +118,7 @@ def test_random_networks_of_rare_events_agree_with_rational_numbers(seed: int) -
         assert log(joint[codes]) == pytest.approx(log(max(fitting.values())), rel=1e-12)
         free = [v for v in range(n) if v not in known]
         if free:
-            found = map_query(engine, [f"v{free[0]}"], evidence)
+            found = engine.marginal_map([f"v{free[0]}"], evidence)
             options = [sum((p for c, p in fitting.items() if c[free[0]] == s), Fraction(0))
                        for s in (0, 1)]  # fmt: skip
             assert found.log_probability == pytest.approx(log(max(options)), rel=1e-9, abs=1e-9)
@@ -135,6 +134,7 @@ def test_a_product_keeps_what_is_rare_in_one_factor_and_needed_in_another() -> N
     assert float(found.log[0] + np.log(found.plain()[0])) == pytest.approx(2 * math.log(1e-200))
 
 
+@pytest.mark.slow
 def test_a_bucket_of_thousands_of_tables_keeps_its_precision() -> None:
     # Every leaf is as likely as not, or nearly: none is small, all together are.
     leaves = [f"leaf{i}" for i in range(3000)]
@@ -146,7 +146,7 @@ def test_a_bucket_of_thousands_of_tables_keeps_its_precision() -> None:
     )
     engine = twbn.Inference(network)
     evidence = dict.fromkeys(leaves, 0)
-    found = map_query(engine, ["c"], evidence)
+    found = engine.marginal_map(["c"], evidence)
     expected = math.log(0.5) + 1500 * (math.log(0.5) + math.log(0.95))
     assert found.states == {"c": 1}
     assert found.log_probability == pytest.approx(expected, rel=1e-12)

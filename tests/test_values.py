@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 
 import twbn
+from twbn.deadline import Deadline
 from twbn.errors import DataError, FileFormatError, MemoryLimitError, OptionError
-from twbn.learner import fit_incomplete
+from twbn.learning import fit_incomplete
+from twbn.learning.em import expected_counts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +129,7 @@ def test_frames_are_taken_where_tables_are() -> None:
     assert RAIN.log_likelihood(frame) == pytest.approx(np.log([0.16, 0.72]))
     gaps = frame.assign(rain=[None, "no"])
     assert asked.complete(gaps).n_missing.sum() == 0
-    found = asked.expected_counts(gaps)
+    found = expected_counts(asked.tree, gaps, Deadline())
     assert found is not None
     assert found[0][0].sum() == pytest.approx(2.0)
 
@@ -179,7 +181,7 @@ def test_tables_that_would_not_fit_are_refused_before_they_are_made() -> None:
         lambda: twbn.Discretize(bins=2.5),  # type: ignore[arg-type]
         lambda: twbn.compute_scores(RAIN.sample(5), score=lambda *_: "x"),  # type: ignore[arg-type]
         lambda: fit_incomplete(RAIN.dag, RAIN.sample(5), start="x"),  # type: ignore[arg-type]
-        lambda: twbn.inference.map_query(RAIN, ["rain"]),
+        lambda: engine().marginal_map([]),
         lambda: twbn.Network.from_tables({"a": [None, "y"]}, {"a": []}, {"a": [0.5, 0.5]}),  # type: ignore[list-item]
     ],
 )  # fmt: skip

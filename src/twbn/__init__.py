@@ -1,8 +1,8 @@
 """Bayesian networks of bounded treewidth, learned from data, with proofs.
 
-The names below are in the order of the pipeline: a table, its local scores, the graphs in which
-results are proved, the searches, and networks that answer. Each is loaded when it is asked for, so
-that ``import twbn`` and the start of the command line take no time.
+The names below follow the order of the pipeline: tables, local scores, the graphs used to prove
+results, searches, and networks that answer queries. Each name is imported on first use, so that
+``import twbn`` and starting the command line are fast.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
         write_gr,
         write_td,
     )
-    from twbn.graphs.treewidth import treewidth
+    from twbn.graphs.treewidth.exact import treewidth
     from twbn.inference import Inference
-    from twbn.learner import TreewidthBN, TreewidthClassifier, fit_incomplete, learn_incomplete
+    from twbn.learning import TreewidthBN, TreewidthClassifier, fit_incomplete, learn_incomplete
+    from twbn.learning.learn import learn
     from twbn.network import Network, fit, read_network, write_network
     from twbn.report import plot_trace, plot_treewidth, write_report
     from twbn.scores import (
@@ -39,10 +40,13 @@ if TYPE_CHECKING:
     )
     from twbn.search import (
         METHODS,
+        Method,
+        Run,
         SearchResult,
-        learn,
         polish,
         read_result,
+        register,
+        search_method,
         upper_bound,
         write_result,
     )
@@ -59,7 +63,9 @@ __all__ = [
     "KTree",
     "LazyScores",
     "LocalScores",
+    "Method",
     "Network",
+    "Run",
     "ScoreTable",
     "SearchResult",
     "Table",
@@ -84,6 +90,8 @@ __all__ = [
     "read_result",
     "read_table",
     "read_td",
+    "register",
+    "search_method",
     "treewidth",
     "upper_bound",
     "write_gr",
@@ -94,7 +102,7 @@ __all__ = [
     "write_td",
 ]
 
-#: The package that has each name.
+#: Public names by the subpackage that defines them.
 _FROM = {
     "data": ("Discretize", "Table", "as_table", "datasets", "read_table"),
     "errors": ("TwbnError",),
@@ -106,18 +114,21 @@ _FROM = {
         "LazyScores", "LocalScores", "ScoreTable", "compute_scores", "read_jkl", "write_jkl",
     ),
     "search": (
-        "METHODS", "SearchResult", "learn", "polish", "read_result", "upper_bound", "write_result",
+        "METHODS", "Method", "Run", "SearchResult", "polish", "read_result", "register",
+        "search_method", "upper_bound", "write_result",
     ),
     "network": ("Network", "fit", "read_network", "write_network"),
     "inference": ("Inference",),
-    "learner": ("TreewidthBN", "TreewidthClassifier", "fit_incomplete", "learn_incomplete"),
+    "learning": (
+        "TreewidthBN", "TreewidthClassifier", "fit_incomplete", "learn", "learn_incomplete",
+    ),
     "report": ("plot_trace", "plot_treewidth", "write_report"),
 }  # fmt: skip
 _WHERE = {name: package for package, names in _FROM.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for."""
+    """Load a name when it is first used."""
     if name in _WHERE:
         value = getattr(import_module(f"twbn.{_WHERE[name]}"), name)
         globals()[name] = value

@@ -6,7 +6,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line, or say what it needs."""
+    """Run the command line, or name the package it lacks."""
     try:
         from twbn.cli import run
     except ModuleNotFoundError as error:

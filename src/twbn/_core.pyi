@@ -1,7 +1,7 @@
 """Typed signatures of the compiled kernels; arguments are checked by their callers."""
 
 from collections.abc import Callable, Sequence
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ class ScoreIndex:
         parents: NDArray[np.int32],
     ) -> None: ...
     def score(self, child: int, parents: Sequence[int]) -> float: ...
+    def find(self, child: int, parents: Sequence[int]) -> int: ...
     def duplicate(self) -> int: ...
 
 class LazyScoreCache:
@@ -70,7 +71,7 @@ def greedy_elimination(
 ) -> tuple[int, NDArray[np.int32]]: ...
 def decide_treewidth(
     n: int, edges: NDArray[np.int32], k: int, max_bytes: int, time_limit: float | None
-) -> tuple[str, list[list[int]], list[int]]: ...
+) -> tuple[Literal["yes", "no", "interrupted", "stopped"], list[list[int]], list[int]]: ...
 
 class ScoreLookup:
     def n_variables(self) -> int: ...
@@ -103,7 +104,6 @@ class SampledKTrees(TypedDict):
     trace: list[tuple[float, int, float]]
     n_iterations: int
     interrupted: bool
-    enough: bool
 
 def dandelion_sample(
     n: int, k: int, seed: int, stream: int
@@ -136,8 +136,8 @@ def anneal(
     scores: ScoreLookup,
     arcs: CandidateArcs,
     k: int,
-    starts: Sequence[Sequence[Sequence[int]]],
-    orders: Sequence[Sequence[int]],
+    parents: Sequence[Sequence[int]],
+    order: Sequence[int],
     streams: Sequence[int],
     hottest: float,
     coldest: float,

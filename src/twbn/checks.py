@@ -1,14 +1,28 @@
-"""What every function checks alike."""
+"""Argument checks shared by all functions: time limits, whole numbers, workers, memory, names."""
 
 from __future__ import annotations
 
+import difflib
 import math
 import numbers
-from typing import overload
+import os
+from typing import TYPE_CHECKING, overload
 
-from twbn.errors import OptionError
+from twbn.errors import Option, OptionError
 
-__all__ = ["FOREVER", "checked_time_limit", "checked_whole"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "FOREVER",
+    "checked_memory_limit",
+    "checked_n_jobs",
+    "checked_seed",
+    "checked_time_limit",
+    "checked_whole",
+    "half_of_memory",
+    "unknown",
+]
 
 #: Seconds that mean "as long as it takes": some thirty years.
 FOREVER = 1e9
@@ -21,7 +35,7 @@ def checked_time_limit(seconds: None) -> None: ...
 @overload
 def checked_time_limit(seconds: float | None) -> float | None: ...
 def checked_time_limit(seconds: float | None) -> float | None:
-    """Return a time limit in seconds, or raise OptionError; None is no limit.
+    """Return a time limit in seconds, or raise OptionError; None means no limit.
 
     Examples
     --------
@@ -30,10 +44,9 @@ def checked_time_limit(seconds: float | None) -> float | None:
     """
     if seconds is None:
         return None
-    number = isinstance(seconds, numbers.Real) and not isinstance(seconds, bool)
-    if not (number and 0 < seconds < math.inf):
-        msg = f"time_limit must be a positive number of seconds, got {seconds!r}"
-        raise OptionError(msg)
+    if not (_is_number(seconds) and 0 < seconds < math.inf):
+        problem = f" must be a positive number of seconds, got {seconds!r}"
+        raise OptionError(Option("time_limit"), problem)
     return float(min(seconds, FOREVER))
 
 
@@ -41,6 +54,69 @@ def checked_whole(name: str, value: object, *, least: int, most: float = math.in
     """Return an option that is a whole number, or raise OptionError naming it."""
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not good or not least <= value <= most:  # type: ignore[operator]
-        msg = f"{name} must be a whole number, {least} or more, got {value!r}"
-        raise OptionError(msg)
+        problem = f" must be a whole number, {least} or more, got {value!r}"
+        raise OptionError(Option(name), problem)
     return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def checked_seed(seed: object) -> int:
+    """Return a seed, or raise OptionError."""
+    return checked_whole("seed", seed, least=0, most=2**63 - 1)
+
+
+def checked_n_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads; None means 1, -1 means one per core.
+
+    Examples
+    --------
+    >>> checked_n_jobs(None), checked_n_jobs(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    good = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
+    if not good or n_jobs == 0 or n_jobs < -1:
+        problem = f" must be a positive number, -1 (all cores) or None (one), got {n_jobs!r}"
+        raise OptionError(Option("n_jobs"), problem)
+    if n_jobs > 0:
+        return int(n_jobs)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def checked_memory_limit(gib: float | None) -> float:
+    """Return a memory limit in GiB, by default half of the machine's memory."""
+    if gib is None:
+        return half_of_memory()
+    if not (_is_number(gib) and 0 < gib < math.inf):
+        problem = f" must be a positive, finite number of GiB, got {gib!r}"
+        raise OptionError(Option("memory_limit"), problem)
+    return float(gib)
+
+
+def half_of_memory() -> float:
+    """Return half of the machine's memory, in GiB."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**31
+    except (AttributeError, ValueError, OSError):
+        return 2.0
+
+
+def unknown(kind: str, name: object, known: Sequence[str]) -> str:
+    """Return the message for a name that does not exist, with the nearest one that does.
+
+    Examples
+    --------
+    >>> unknown("column", "somker", ["age", "smoker"])
+    "unknown column 'somker'; did you mean 'smoker'?"
+    """
+    near = difflib.get_close_matches(str(name), known, n=1)
+    if near:
+        return f"unknown {kind} {name!r}; did you mean {near[0]!r}?"
+    shown = ", ".join(map(repr, known[:12])) + (", …" if len(known) > 12 else "")
+    return f"unknown {kind} {name!r}; expected one of {shown}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

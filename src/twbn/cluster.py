@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cluster", "active_cluster"]
 
-#: joblib's backends on this machine. Threads in the core do better than any of them.
+#: joblib's local backends. Threads in the compiled core are faster than any of them.
 _LOCAL = {"LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend"}
 
 
@@ -22,7 +22,7 @@ class Cluster:
     n_workers: int
 
     def map(self, function: Callable[..., Any], jobs: Iterable[Sequence[Any]]) -> list[Any]:
-        """Return function(*job) for every job, in their order."""
+        """Return ``function(*job)`` for every job, in the order of the jobs."""
         joblib = sys.modules["joblib"]
         results = joblib.Parallel()(joblib.delayed(function)(*job) for job in jobs)
         return list(results)
@@ -31,7 +31,7 @@ class Cluster:
 def active_cluster() -> Cluster | None:
     """Return the cluster of ``with joblib.parallel_config(backend=...)``; None on one machine.
 
-    joblib is not imported for this: who has not, has set up no cluster.
+    This does not import joblib: if the caller has not imported it, no cluster is configured.
     """
     joblib = sys.modules.get("joblib")
     if joblib is None:

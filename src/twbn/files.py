@@ -1,4 +1,4 @@
-"""Files: text in, compressed or not; text out, whole or not at all."""
+"""Text files: reading, compressed or not, and writing, either completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_text", "require_file", "write_text", "writing"]
 
-#: Bytes that a compressed file may always have when unpacked, and how many times its own size
-#: above that: text rarely shrinks to less than a hundredth.
+#: A compressed file may unpack to this many bytes, or to this multiple of its own size if that is
+#: more: text rarely compresses to less than a hundredth.
 MAX_UNPACKED, MAX_RATIO = 2**28, 100
 #: Bytes that are unpacked at a time.
 CHUNK = 2**20
@@ -30,8 +30,8 @@ def read_text(
 ) -> str:
     """Return the text of a file, in the first encoding that fits; unpacked if it ends in ``.gz``.
 
-    FileFormatError says what is wrong with the file; MemoryLimitError refuses one that unpacks to
-    far more than its size.
+    Raises FileFormatError, saying what is wrong with the file, and MemoryLimitError if it unpacks
+    to far more than its size.
     """
     path = require_file(path)
     content = _unpacked(path) if path.suffix.lower() == ".gz" else path.read_bytes()
@@ -46,7 +46,7 @@ def read_text(
 
 
 def require_file(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file that is there, or raise FileFormatError."""
+    """Return the path of an existing file, or raise FileFormatError."""
     path = Path(path)
     if not path.exists():
         msg = f"{path}: no such file"
@@ -68,7 +68,7 @@ def _unpacked(path: Path) -> bytes:
                 if size > limit:
                     msg = (
                         f"{path}: unpacks to more than {limit / 2**20:,.0f} MiB, {MAX_RATIO} times "
-                        "its size or more; if that is right, unpack it first (gunzip)"
+                        "its size or more; if this is intended, unpack it first (gunzip)"
                     )
                     raise MemoryLimitError(msg)
                 parts.append(part)
@@ -79,7 +79,7 @@ def _unpacked(path: Path) -> bytes:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file in one piece, in UTF-8; packed if it ends in ``.gz``."""
+    """Write a file completely or not at all, in UTF-8; compressed if its name ends in ``.gz``."""
     content = text.encode("utf-8")
     if Path(path).suffix.lower() == ".gz":
         content = gzip.compress(content, mtime=0)
@@ -89,10 +89,10 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a text file that takes its name only when the block has ended well.
+    """Open a text file that replaces `path` only if the block succeeds.
 
-    Until then what is written goes to ``NAME.part``, which is removed if anything goes wrong. Lines
-    end as they are written. An OSError always names the file.
+    Until then, output goes to ``NAME.part``, which is removed on any error. Line endings are
+    written unchanged. An OSError always names the file.
     """
     with (
         _replacing(Path(path)) as file,
@@ -108,13 +108,13 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
             with path.open("wb") as file:
                 yield file
             return
-        target = Path(os.path.realpath(path))  # a link stays one
-        # A name may have 255 bytes.
+        target = Path(os.path.realpath(path))  # a symbolic link remains a link
+        # File names are limited to 255 bytes.
         partial = target.with_name(target.name.encode()[:240].decode(errors="ignore") + ".part")
         try:
             with partial.open("wb") as file:
                 yield file
-            if target.exists():  # who may read it stays as it is
+            if target.exists():  # keep its permissions
                 partial.chmod(stat.S_IMODE(target.stat().st_mode))
             partial.replace(target)
         except BaseException:

@@ -1,4 +1,4 @@
-"""Ctrl-C while there is something to keep: noted instead of raised, so that nothing is lost."""
+"""Deferred Ctrl-C: recorded instead of raised, so that results found so far are not lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["deferred", "keeps_best", "pending"]
 
-#: Seconds after which a second Ctrl-C is raised: the first one did not get through.
+#: A second Ctrl-C is raised if it comes this many seconds after the first, which had no effect.
 PATIENCE = 2.0
 
 P = ParamSpec("P")
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 class _Listener:
-    """Whether Ctrl-C has come since the outermost `deferred` block began."""
+    """Records whether Ctrl-C was pressed since the outermost `deferred` block began."""
 
     def __init__(self) -> None:
         self.active = False
@@ -41,17 +41,17 @@ _listener = _Listener()
 
 
 def pending() -> bool:
-    """Say whether Ctrl-C has come and is waiting for the work at hand to come to its end."""
+    """Say whether Ctrl-C was pressed and is waiting for the current work to finish."""
     return _listener.active and _listener.first is not None
 
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Note Ctrl-C inside the block instead of raising KeyboardInterrupt.
+    """Record Ctrl-C inside the block instead of raising KeyboardInterrupt.
 
-    What runs inside asks `pending` now and then, ends early and returns the best it has. Blocks
-    may be nested: the outermost counts. Signals reach the main thread only, and a program that has
-    a handler of its own keeps it: elsewhere the block changes nothing.
+    Code inside the block polls `pending`, stops early and returns its best result so far. Blocks
+    may be nested; only the outermost takes effect. The block has no effect outside the main thread,
+    which alone receives signals, or in a program that has its own handler.
     """
     mine = (
         not _listener.active

@@ -1,4 +1,4 @@
-"""Which texts are numbers: what programs write as such, and nothing else that Python would take."""
+"""Which texts are numbers: those that programs write, not everything that `float` accepts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 
 __all__ = ["as_number", "is_number"]
 
-# float() also takes digits with underscores between them, and the digits of other scripts.
+# float() also accepts underscores between digits, and the digits of other scripts.
 _NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
 )
 
 
 def as_number(text: str) -> float | None:
-    """Return the number that a text is, or None. Infinities are numbers, NaN is not.
+    """Return the number that a text spells, or None. Infinities are numbers, NaN is not.
 
     Examples
     --------

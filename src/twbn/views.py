@@ -1,4 +1,4 @@
-"""What notebooks show of a value."""
+"""How notebooks display a value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["Viewed"]
 class Viewed:
     """A value that notebooks show as a picture or a table.
 
-    HTML is made in `report`, which stands on everything else and is loaded when a notebook asks.
+    `twbn.report` makes the HTML; it depends on all other modules, so it is loaded only when needed.
     """
 
     __slots__ = ()
 
     def _repr_html_(self) -> str | None:
-        """Return what a notebook shows; None, and so the text, without the packages it takes."""
+        """Return HTML for a notebook; None, so that it shows text, if a package is missing."""
         html: str | None = import_module("twbn.report.notebook").view(self)
         return html

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 import twbn
-from twbn.cli.networks import coded_rows
+from twbn.cli.console import escape, out, print_json
+from twbn.cli.files import coded_rows
 from twbn.cli.options import AsJson, Missing
-from twbn.cli.shared import escape, out, print_json
 from twbn.errors import OptionError
 
 __all__ = ["compare"]
@@ -19,7 +19,7 @@ __all__ = ["compare"]
 
 def compare(
     first: Annotated[Path, typer.Argument(help="A network.", metavar="A")],
-    second: Annotated[Path, typer.Argument(help="Another, over the same variables.", metavar="B")],
+    second: Annotated[Path, typer.Argument(help="Second network, same variables.", metavar="B")],
     data: Annotated[
         Path | None, typer.Option("--data", help="Table to score both on.", metavar="DATA")
     ] = None,

@@ -1,4 +1,4 @@
-"""The options that several commands share, under the same names everywhere."""
+"""The options that commands share, under the same names everywhere."""
 
 from __future__ import annotations
 
@@ -7,43 +7,70 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from twbn.data.discretize import CUTS
+from twbn.errors import OptionError
 from twbn.scores.kinds import SCORES
+from twbn.search import METHODS
 
 __all__ = [
     "AsJson",
     "BinCount",
+    "Checkpoint",
     "Cut",
     "Data",
     "Delimiter",
     "Drop",
     "Ess",
+    "Evidence",
+    "Forbidden",
     "Header",
     "Jobs",
+    "Leaf",
+    "MaxIterations",
     "MaxParents",
     "MemoryLimit",
+    "MethodName",
     "Missing",
+    "Net",
+    "OptionalOut",
     "Out",
+    "Page",
+    "Polish",
+    "Query",
+    "Required",
+    "Root",
     "Score",
     "Seed",
+    "Source",
+    "StartFile",
     "TimeLimit",
+    "Treewidth",
     "Weights",
+    "arcs_of",
+    "evidence_of",
 ]
 
 Data: TypeAlias = Annotated[
     Path, typer.Argument(help="CSV, TSV, Parquet, ARFF or .dat file.", metavar="DATA")
 ]
+Source: TypeAlias = Annotated[
+    Path, typer.Argument(help="Table, or scores (.jkl).", metavar="DATA|SCORES.jkl")
+]
+Net: TypeAlias = Annotated[
+    Path, typer.Argument(help="Network: .json, .bif, .xmlbif, .uai, .net.", metavar="NET")
+]
 Delimiter: TypeAlias = Annotated[
-    str | None, typer.Option(help="Column separator; found out by default.")
+    str | None, typer.Option(help="Column separator; detected by default.")
 ]
 Header: TypeAlias = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="First line has names; found out by default."),
+    typer.Option("--header/--no-header", help="First line has names; detected by default."),
 ]
 Cut: TypeAlias = Annotated[
-    str, typer.Option("--discretize", help="Cut of numeric columns: median, quantile or uniform.")
+    str, typer.Option("--discretize", help=f"How to cut numeric columns: {', '.join(CUTS)}.")
 ]
 BinCount: TypeAlias = Annotated[
-    int, typer.Option("--bins", help="Intervals for quantile, uniform.")
+    int, typer.Option("--bins", help="Number of intervals for quantile and uniform.")
 ]
 Drop: TypeAlias = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeatable.")]
 Weights: TypeAlias = Annotated[str | None, typer.Option(help="Column that holds row weights.")]
@@ -51,13 +78,86 @@ Missing: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Text that means a missing cell, such as '?'; repeatable.")
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
-TimeLimit: TypeAlias = Annotated[float | None, typer.Option(help="Seconds.", metavar="SECONDS")]
-MemoryLimit: TypeAlias = Annotated[float | None, typer.Option(help="GiB.", metavar="GIB")]
-Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", help="Threads; -1 is one per core.")]
+TimeLimit: TypeAlias = Annotated[float | None, typer.Option(help="Time limit.", metavar="SECONDS")]
+MemoryLimit: TypeAlias = Annotated[float | None, typer.Option(help="Memory limit.", metavar="GIB")]
+MaxIterations: TypeAlias = Annotated[
+    int | None, typer.Option(help="Iteration budget; same answer on any machine.")
+]
+Jobs: TypeAlias = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 is one per core.")]
 Seed: TypeAlias = Annotated[int, typer.Option(help="Seed of the random numbers.")]
-Out: TypeAlias = Annotated[
+OptionalOut: TypeAlias = Annotated[
     Path | None, typer.Option("-o", "--out", help="File to write.", metavar="FILE")
 ]
+Out: TypeAlias = Annotated[Path, typer.Option("-o", "--out", help="File to write.", metavar="FILE")]
 Score: TypeAlias = Annotated[str, typer.Option("--score", help=f"{', '.join(SCORES)} (or mdl).")]
 Ess: TypeAlias = Annotated[float, typer.Option(help="Equivalent sample size of BDeu.")]
 MaxParents: TypeAlias = Annotated[int, typer.Option(help="Largest parent set.")]
+Treewidth: TypeAlias = Annotated[
+    int, typer.Option("-k", "--treewidth", help="The treewidth limit.")
+]
+MethodName: TypeAlias = Annotated[
+    str,
+    typer.Option("--method", help=f"One of {', '.join(sorted(METHODS))}."),
+]
+Required: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="Arc that must be present; repeatable.", metavar="PARENT->CHILD"),
+]
+Forbidden: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="Arc that must be absent; repeatable.", metavar="PARENT->CHILD"),
+]
+Root: TypeAlias = Annotated[
+    list[str] | None, typer.Option(help="Variable without parents; repeatable.")
+]
+Leaf: TypeAlias = Annotated[
+    list[str] | None, typer.Option(help="Variable without children; repeatable.")
+]
+Polish: TypeAlias = Annotated[
+    bool, typer.Option("--polish", help="Search the final decomposition exactly.")
+]
+StartFile: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Result file to continue from.", metavar="RESULT")
+]
+Checkpoint: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="Keep the best result so far in this file.", metavar="FILE"),
+]
+Page: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="Also write a page that shows the network.", metavar="PAGE.html"),
+]
+Query: TypeAlias = Annotated[
+    list[str], typer.Option("-q", "--query", help="Query variable; repeatable.", metavar="VARIABLE")
+]
+Evidence: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("-e", "--evidence", help="Observed state; repeatable.", metavar="VARIABLE=STATE"),
+]
+
+
+def evidence_of(texts: list[str] | None) -> dict[str, str]:
+    """Return variable and state of every ``VARIABLE=STATE``."""
+    known: dict[str, str] = {}
+    for text in texts or []:
+        name, equals, state = text.partition("=")
+        if not equals:
+            msg = f"evidence must be VARIABLE=STATE, got {text!r}"
+            raise OptionError(msg)
+        if known.get(name, state) != state:
+            msg = f"evidence contradicts itself: {name}={known[name]} and {name}={state}"
+            raise OptionError(msg)
+        known[name] = state
+    return known
+
+
+def arcs_of(texts: list[str] | None) -> list[tuple[str, str]]:
+    """Return parent and child of every ``PARENT->CHILD``."""
+    arcs = []
+    for text in texts or []:
+        parent, arrow, child = text.partition("->")
+        if not arrow or not parent.strip() or not child.strip():
+            msg = f"an arc must be PARENT->CHILD, got {text!r}"
+            raise OptionError(msg)
+        arcs.append((parent.strip(), child.strip()))
+    return arcs

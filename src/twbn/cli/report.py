@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 import twbn
-from twbn.cli.networks import coding_like
-from twbn.cli.shared import check_target, escape, out, read_data
+from twbn.cli.console import escape, out
+from twbn.cli.files import check_target, like_result, read_data
 from twbn.errors import OptionError
 from twbn.report import write_report
-from twbn.report.page import require_packages
-from twbn.search import ResultFile, read_result
+from twbn.report.template import require_packages
+from twbn.search import SearchResult, read_result
 
 __all__ = ["report"]
 
@@ -27,9 +27,9 @@ def report(
     page: Annotated[Path, typer.Option("-o", "--out", help="Page to write.", metavar="PAGE.html")],
     data: Annotated[
         Path | None,
-        typer.Option(help="Table of a result: gives it parameters.", metavar="DATA"),
+        typer.Option(help="Data to fit a result's parameters.", metavar="DATA"),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Of the page.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
 ) -> None:
     """Write one HTML file with the network, its proof, and a panel that answers queries."""
     check_target(page)
@@ -37,22 +37,22 @@ def report(
     found = _read(source)
     table = None
     if data is not None:
-        if not isinstance(found, ResultFile):
+        if not isinstance(found, SearchResult):
             msg = f"--data gives a result its parameters; {source} is a network and has its own"
             raise OptionError(msg)
-        table = read_data(data, dict(found.data_options), coding_like(found))
+        table = read_data(data, found.data_options, like_result(found))
     write_report(found, page, data=table, title=title or source.stem)
     out.print(f"written to {escape(str(page))}")
-    if isinstance(found, ResultFile) and table is None:
+    if isinstance(found, SearchResult) and table is None:
         out.print("without parameters the page answers no queries; --data DATA gives it some")
 
 
-def _read(path: Path) -> ResultFile | twbn.Network:
+def _read(path: Path) -> SearchResult | twbn.Network:
     """Read a result or a network, whichever the file says it is."""
     if path.suffix == ".json" and path.is_file():
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError):  # whoever reads it next says what is wrong
+        except (ValueError, RecursionError):  # the network reader reports what is wrong
             document = None
         if isinstance(document, dict) and document.get("format") == "twbn-result":
             return read_result(path)

@@ -11,12 +11,12 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 import twbn
+from twbn.checks import checked_n_jobs
+from twbn.cli.console import err, escape, out
 from twbn.cli.options import Jobs
-from twbn.cli.shared import err, escape, out
-from twbn.errors import OptionError
+from twbn.errors import Option, OptionError
 from twbn.reproduce import PARTS, SIZES
 from twbn.reproduce import reproduce as run_reproduction
-from twbn.scores.compute import n_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def reproduce(
         typer.Option(help="quick (minutes), standard (an hour), paper (its own budgets)."),
     ] = "quick",
     budget: Annotated[
-        float | None, typer.Option(help="Seconds for each run, instead of the size's own.")
+        float | None, typer.Option(help="Seconds for each run, overriding the size.")
     ] = None,
     data: Annotated[
         Path, typer.Option(help="Folder with uci/raw, bif and density.", envvar="TWBN_SHARED")
@@ -46,12 +46,12 @@ def reproduce(
         Path | None,
         typer.Option("-o", "--out", help="Folder for results.csv and the page.", metavar="FOLDER"),
     ] = None,
-    jobs: Jobs = -1,
+    n_jobs: Jobs = -1,
 ) -> None:
-    """Rerun the paper's tables and figures; finished runs are kept, the same command goes on."""
+    """Rerun the paper's tables and figures; rerun the same command to resume."""
     if size not in SIZES:
-        msg = f"--size must be one of {', '.join(SIZES)}, got {size!r}"
-        raise OptionError(msg)
+        problem = f" must be one of {', '.join(SIZES)}, got {size!r}"
+        raise OptionError(Option("size"), problem)
     chosen = SIZES[size] if budget is None else SIZES[size].scaled(budget)
     target = folder or Path("reproduction") / size
     if target.exists() and not target.is_dir():
@@ -62,12 +62,18 @@ def reproduce(
     try:
         with _progress() as report:
             done = run_reproduction(
-                parts or [], chosen, data=data, folder=target, n_jobs=n_workers(jobs),
-                version=twbn.__version__, command=command, on_done=report,
-            )  # fmt: skip
+                parts or [],
+                chosen,
+                data=data,
+                folder=target,
+                n_jobs=checked_n_jobs(n_jobs),
+                version=twbn.__version__,
+                command=command,
+                on_done=report,
+            )
     except KeyboardInterrupt:
         # Runs in other threads cannot be interrupted; what is finished is on the disk.
-        err.print("interrupted; finished runs are kept, the same command goes on from there")
+        err.print("interrupted; finished runs are kept; rerun the same command to resume")
         os._exit(1)
     for name, reason in done.missing.items():
         out.print(f"no data for {escape(name)}: {escape(reason)}")
@@ -76,7 +82,7 @@ def reproduce(
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Cell, int, int], None]]:
-    """Show a bar on a terminal, and in a pipe a line now and then."""
+    """Show a progress bar on a terminal, and an occasional line in a pipe."""
     if not err.is_terminal:
         yield (
             lambda cell, n, of: (
@@ -90,6 +96,8 @@ def _progress() -> Iterator[Callable[[Cell, int, int], None]]:
     with Progress(*columns, TimeElapsedColumn(), console=err) as bar:
         task = bar.add_task("starting")
         yield lambda cell, n, of: bar.update(
-            task, completed=n, total=of,
-            description=f"{cell.study}: {cell.data}, bound {cell.treewidth}, {cell.method}",
-        )  # fmt: skip
+            task,
+            completed=n,
+            total=of,
+            description=f"{cell.study}: {cell.data}, limit {cell.treewidth}, {cell.method}",
+        )

@@ -1,10 +1,10 @@
 """The eleven data sets of the paper, coded as in its experiments.
 
-All but wdbc, which scikit-learn carries, are read from the files of the UCI Machine Learning
-Repository in a folder of the user's. The rule, found by matching the published scores: numbers
-are split at the median (``bit = value > median``), a column that this would leave constant at its
-mid-range; categories are numbered in the order of the repository's description first; a missing
-value becomes 0. Departures are named beside each set below.
+All but wdbc, which ships with scikit-learn, are read from files of the UCI Machine Learning
+Repository in a folder that the user provides. The coding rule was found by matching the published
+scores: numbers are split at the median (``bit = value > median``), or at the mid-range if the
+median would leave the column constant; categories are first numbered in the order of the
+repository's description; a missing value becomes 0. Exceptions are noted beside each data set.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twbn.data.coding import Categories
 from twbn.data.columns import RawColumn
-from twbn.data.discretize import Categories, median_cut
+from twbn.data.discretize import median_cut
 from twbn.data.read import ReadOptions, read_columns
 from twbn.data.table import Table
 from twbn.errors import DataError, MissingDependencyError, OptionError
@@ -88,7 +89,7 @@ _SOURCES: Mapping[str, _Source] = {
 
 NAMES = tuple(_SOURCES)
 
-# Orders of the repository's descriptions, where the file itself does not declare them.
+# Orders of states in the repository's descriptions, where the file itself does not declare them.
 _ORDERS: Mapping[str, Mapping[str, str]] = {
     "adult": {
         "workclass": "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov "
@@ -132,11 +133,12 @@ def load(name: str, *, folder: str | os.PathLike[str] | None = None) -> Table:
     name
         One of `NAMES`. ``"wdbc"`` comes with scikit-learn; the others need `folder`.
     folder
-        Where the files of the UCI repository lie.
+        Folder that contains the files of the UCI repository.
 
     Notes
     -----
-    The coding of mushroom, audio and adult is not the paper's: their scores do not compare.
+    The coding of mushroom, audio and adult differs from the paper's, so their scores cannot be
+    compared with the published ones.
     """
     if name not in _SOURCES:
         msg = f"unknown data set {name!r}; expected one of {', '.join(NAMES)}"

@@ -1,4 +1,4 @@
-"""A short text that tells one table from another."""
+"""A short hash that identifies a table."""
 
 from __future__ import annotations
 

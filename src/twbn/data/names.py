@@ -1,4 +1,4 @@
-"""Columns that are there and columns that are wanted: which of them may be meant by which."""
+"""Matching the columns of a table with the expected ones, including misspelt names."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import re
 import warnings
 from typing import TYPE_CHECKING
 
-from twbn.errors import DataError
+from twbn.data.columns import RawColumn
+from twbn.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["check_misnamed"]
+__all__ = ["check_misnamed", "renamed"]
 
-#: Letters from which on a letter too many, too few or in the wrong place may be a slip.
+#: Shortest name in which an extra, missing or misplaced letter is taken for a typing error.
 LEAST_LETTERS = 5
 
 
 def check_misnamed(columns: Sequence[str], wanted: Sequence[str], target: str | None) -> None:
-    """Refuse columns whose names are misspelt; warn of wanted ones that are not there.
+    """Raise DataError if a column name is misspelt; warn about wanted columns that are absent.
 
-    Both only where there are columns that nobody wants: whoever leaves columns out and has no
-    others knows what is left out. `target` need not be there. Linear in the number of letters.
+    Both apply only if the data has columns that are not wanted: if columns are merely left out, the
+    caller is assumed to know. `target` may be absent. Linear in the number of letters.
     """
     here, known = set(columns), set(wanted)
     absent = [name for name in wanted if name not in here and name != target]
@@ -42,7 +43,7 @@ def check_misnamed(columns: Sequence[str], wanted: Sequence[str], target: str | 
 
 
 def _misspellings(name: str) -> Iterator[str]:
-    """Yield keys of which two names share one if they are a slip apart."""
+    """Yield keys such that two names that are one typing error apart share a key."""
     plain = _plain(name)
     if plain:
         yield plain
@@ -51,9 +52,9 @@ def _misspellings(name: str) -> Iterator[str]:
 
 
 def _one_slip(a: str, b: str) -> bool:
-    """Say whether names differ in case and punctuation, in one letter more, or in two swapped.
+    """Say whether names differ only in case and punctuation, one extra letter or two swapped ones.
 
-    Numbers are not mistyped, and another letter makes another name: x1 and x2, min and max.
+    A different number or a substituted letter makes a different name: x1 and x2, min and max.
     """
     if re.findall(r"\d+", a) != re.findall(r"\d+", b):
         return False
@@ -73,3 +74,14 @@ def _plain(name: str) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if names[5:] else "")
+
+
+def renamed(columns: list[RawColumn], names: Sequence[str]) -> list[RawColumn]:
+    """Return the columns with new names."""
+    if len(names) != len(columns):
+        msg = f"expected {len(columns)} names, got {len(names)}"
+        raise OptionError(msg)
+    return [
+        RawColumn(name, column.values, column.positions, column.ordered)
+        for name, column in zip(names, columns, strict=True)
+    ]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.coding_document import coding_document
-from twbn.data.discretize import Categories, Coding, State
+from twbn.checks import unknown
+from twbn.data.coding import Categories, Coding, State, coding_document
 from twbn.data.fingerprint import fingerprint_of
 from twbn.errors import DataError, MissingCellsError
 from twbn.views import Viewed
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Table", "check_text", "checked_weights", "unknown_name"]
+__all__ = ["Table", "check_text", "checked_weights"]
 
 MAX_STATES = 2**20
 
@@ -29,8 +29,9 @@ MAX_STATES = 2**20
 class Table(Viewed):
     """Rows of discrete variables.
 
-    Invariant: `codes[row, v]` is between 0 and the number of states of variable v, or -1 for a
-    missing cell; names are distinct; weights, if any, are finite, not negative and not all zero.
+    Invariant: `codes[row, v]` is at least 0 and less than the number of states of variable v, or -1
+    for a missing cell; names are distinct; weights, if any, are finite, not negative and not all
+    zero.
     The arrays are read-only.
 
     Parameters
@@ -38,7 +39,7 @@ class Table(Viewed):
     names
         Names of the variables.
     codings
-        For each variable the rule that coded it; it has the states, and codes new rows alike.
+        For each variable, its states and the rule that codes new rows in the same way.
     codes
         Integer array of shape (rows, variables).
     weights
@@ -78,7 +79,7 @@ class Table(Viewed):
         n_states: Sequence[int] | None = None,
         weights: ArrayLike | None = None,
     ) -> Table:
-        """Return the table of ready codes 0, 1, … (-1 is missing), states named by their codes."""
+        """Return a table of given codes 0, 1, … (-1 is missing); the codes serve as states."""
         array = np.asarray(codes)
         if array.ndim != 2 or array.dtype.kind not in "iub":
             msg = (
@@ -107,7 +108,7 @@ class Table(Viewed):
 
     @classmethod
     def blank(cls, names: Sequence[str], codings: Sequence[Coding]) -> Table:
-        """Return a table of one row without known cells: a coding for ``as_table(like=...)``."""
+        """Return a table with one row of missing cells, as a coding for ``as_table(like=...)``."""
         return cls(tuple(names), tuple(codings), np.full((1, len(names)), -1, dtype=np.int32))
 
     @property
@@ -132,7 +133,7 @@ class Table(Viewed):
 
     @property
     def total_weight(self) -> float:
-        """Sum of the row weights; the number of rows without weights."""
+        """Sum of the row weights, or the number of rows if there are no weights."""
         return float(self.n_rows if self.weights is None else self.weights.sum())
 
     @cached_property
@@ -142,13 +143,13 @@ class Table(Viewed):
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells this table from others: a hash of names, states, codes and weights."""
+        """Hash of names, states, codes and weights that identifies this table."""
         weights = [] if self.weights is None else [self.weights]
         return fingerprint_of((*self.names, *map(repr, self.states)), [self.codes.T, *weights])
 
     @cached_property
     def coding(self) -> tuple[dict[str, Any], ...] | None:
-        """How each column was coded, as plain values; None where a state is none.
+        """How each column was coded, as plain values; None if any state is not a plain value.
 
         See `coding_document`.
         """
@@ -165,21 +166,22 @@ class Table(Viewed):
         try:
             return self._positions[name]
         except (KeyError, TypeError):
-            raise DataError(unknown_name(name, self.names)) from None
+            raise DataError(unknown("column", name, self.names), column=str(name)) from None
 
     @cached_property
     def _positions(self) -> dict[str, int]:
         return {name: v for v, name in enumerate(self.names)}
 
     def require_complete(self, purpose: str) -> None:
-        """Raise MissingCellsError, naming the columns, unless every cell is there."""
+        """Raise MissingCellsError, naming the columns, if any cell is missing."""
         if not self.n_missing.any():
             return
         columns = [f"{self.names[v]} ({self.n_missing[v]})" for v in np.flatnonzero(self.n_missing)]
         shown = ", ".join(columns[:5]) + (f" and {len(columns) - 5} more" if columns[5:] else "")
         msg = (
             f"{purpose} needs complete rows, but {int(self.n_missing.sum())} cells are missing, "
-            f"in {shown}; drop those rows with table.complete_rows() or fill the gaps"
+            f"in {shown}; drop those rows with table.complete_rows(), fill the cells, "
+            "or use learn_incomplete"
         )
         raise MissingCellsError(msg)
 
@@ -189,7 +191,7 @@ class Table(Viewed):
         if len(alone):
             name = self.names[alone[0]]
             msg = f"{purpose} needs two states or more, but column {name!r} has 1; drop it"
-            raise DataError(msg)
+            raise DataError(msg, column=name)
 
     def complete_rows(self) -> Table:
         """Return the rows without a missing cell."""
@@ -268,17 +270,8 @@ def checked_weights(weights: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     return array
 
 
-def unknown_name(name: str, names: Sequence[str]) -> str:
-    """Return the message for a column that is not there, with the nearest match."""
-    import difflib
-
-    near = difflib.get_close_matches(str(name), names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:8])}"
-    return f"no column is called {name!r}; {hint}{'' if near or len(names) <= 8 else ', …'}"
-
-
 def check_text(text: str, what: str) -> None:
-    """Refuse a text that no file can hold: half of a pair of UTF-16 surrogates is no character."""
+    """Raise DataError if a text cannot be written to a file because it has a lone surrogate."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

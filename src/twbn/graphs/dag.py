@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
-from twbn.errors import GraphError
+from twbn.errors import GraphError, Part, Vertex
 from twbn.graphs.graph import Graph
 from twbn.views import Viewed
 
@@ -41,15 +41,18 @@ class Dag(Viewed):
         for child, parents in enumerate(tidy):
             if parents and not (parents[0] >= 0 and parents[-1] < n):
                 bad = parents[0] if parents[0] < 0 else parents[-1]
-                msg = f"vertex {child} has parent {bad}, expected 0..{n - 1}"
-                raise GraphError(msg)
+                detail = f" has parent {bad}, expected 0..{n - 1}"
+                raise GraphError("vertex ", Vertex(child), detail)
             if len(set(parents)) < len(parents):
-                msg = f"vertex {child} has a parent twice: {list(parents)}"
-                raise GraphError(msg)
+                twice = next(p for p, q in pairwise(parents) if p == q)
+                raise GraphError(
+                    "vertex ", Vertex(child), " has the parent ", Vertex(twice), " twice"
+                )
         if len(self.topological_order) < n:
-            cycle = " -> ".join(map(str, self._some_cycle()))
-            msg = f"the arcs contain a directed cycle: {cycle}"
-            raise GraphError(msg)
+            cycle: list[Part] = []
+            for v in self._some_cycle():
+                cycle += [" -> ", Vertex(v)] if cycle else [Vertex(v)]
+            raise GraphError("the arcs contain a directed cycle: ", *cycle)
 
     @classmethod
     def from_arcs(cls, n_vertices: int, arcs: Iterable[tuple[int, int]]) -> Dag:
@@ -87,7 +90,7 @@ class Dag(Viewed):
 
     @cached_property
     def topological_order(self) -> tuple[int, ...]:
-        """An order with every parent before its children; smallest vertex first among the free."""
+        """An order with every parent before its children; ties go to the smallest vertex."""
         import heapq
 
         children: list[list[int]] = [[] for _ in self.parents]
@@ -129,7 +132,7 @@ class Dag(Viewed):
         )
 
     def cpdag(self) -> Cpdag:
-        """Return the Markov equivalence class: arcs that all its members share, and the rest.
+        """Return the Markov equivalence class: arcs that all members share, and the other edges.
 
         Notes
         -----
@@ -157,7 +160,7 @@ class Dag(Viewed):
 
     def _some_cycle(self) -> Sequence[int]:
         stuck = set(range(len(self.parents))) - set(self.topological_order)
-        # Every vertex that is stuck has a stuck parent: walking up must come back.
+        # Every stuck vertex has a stuck parent, so walking up must revisit a vertex.
         walk = [min(stuck)]
         while walk[-1] not in walk[:-1]:
             walk.append(next(p for p in self.parents[walk[-1]] if p in stuck))

@@ -160,7 +160,7 @@ def _encode(tree: KTree) -> DandelionCode:
 
 
 def _relabelling(n: int, q: Sequence[int]) -> dict[int, int]:
-    """Return phi: Q goes to the largest labels, what it displaces to the places left."""
+    """Return phi, which maps Q to the largest labels and the displaced labels to those left."""
     low = n - len(q)
     phi = {v: v for v in range(1, n + 1)}
     phi.update({label: low + i for i, label in enumerate(q, start=1)})
@@ -219,7 +219,7 @@ def _characteristic_tree(
 
 
 def _close_cycles(target: dict[int, int], label: dict[int, int], x: int) -> None:
-    """Undo the breaking of cycles: swap x with the nodes larger than all after them on its path."""
+    """Undo the breaking of cycles: swap x with each node on its path larger than all after it."""
     path = []
     v = target[x]
     while v != 0:

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twbn.errors import GraphError
+from twbn.errors import GraphError, Vertex
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ __all__ = ["TreeDecomposition", "elimination_width", "higher_neighbours"]
 class TreeDecomposition(Viewed):
     """Bags of vertices on a tree.
 
-    Invariant: the edges join the bags into one tree. Whether it decomposes a given graph is what
-    `check` decides, from the definition: every vertex and every edge is in a bag, and the bags of
-    each vertex are connected.
+    Invariant: the edges join the bags into one tree. `check` decides from the definition whether it
+    decomposes a given graph: every vertex and every edge is in a bag, and the bags of each vertex
+    are connected.
 
     Examples
     --------
@@ -57,8 +57,9 @@ class TreeDecomposition(Viewed):
 
         Notes
         -----
-        The bag of v is v and its neighbours when it is eliminated; it hangs below the bag of the
-        first of them to go. Bags inside a neighbouring bag are merged. O(n · width²).
+        The bag of v consists of v and its neighbours at the time v is eliminated; its parent is the
+        bag of whichever of those neighbours is eliminated first. A bag contained in a neighbouring
+        bag is merged into it. O(n · width²).
         """
         if sorted(order) != list(range(graph.n_vertices)):
             msg = f"the order must have each of 0..{graph.n_vertices - 1} once, got {list(order)}"
@@ -83,27 +84,25 @@ class TreeDecomposition(Viewed):
         for i, bag in enumerate(self.bags):
             for v in bag:
                 if not 0 <= v < graph.n_vertices:
-                    msg = f"bag {i} has vertex {v}, the graph has 0..{graph.n_vertices - 1}"
-                    raise GraphError(msg)
+                    detail = f", the graph has 0..{graph.n_vertices - 1}"
+                    raise GraphError(f"bag {i} has vertex ", Vertex(v), detail)
                 bags_of[v].append(i)
         for v, inside in enumerate(bags_of):
             if not inside:
-                msg = f"vertex {v} is in no bag"
-                raise GraphError(msg)
-        # A vertex's bags form a subtree exactly if they have one edge less than bags.
+                raise GraphError("vertex ", Vertex(v), " is in no bag")
+        # The bags of a vertex form a subtree if and only if they have one edge fewer than bags.
         inner_edges = [0] * graph.n_vertices
         for a, b in self.edges:
             for v in self.bags[a] & self.bags[b]:
                 inner_edges[v] += 1
         for v, inside in enumerate(bags_of):
             if inner_edges[v] != len(inside) - 1:
-                msg = f"the bags of vertex {v} are not connected: {inside}"
-                raise GraphError(msg)
+                detail = f" are not connected: {inside}"
+                raise GraphError("the bags of vertex ", Vertex(v), detail)
         for u, v in graph.edges:
             fewer = min(bags_of[u], bags_of[v], key=len)
             if not any(u in self.bags[i] and v in self.bags[i] for i in fewer):
-                msg = f"edge {(u, v)} is in no bag"
-                raise GraphError(msg)
+                raise GraphError("edge (", Vertex(u), ", ", Vertex(v), ") is in no bag")
 
     def elimination_order(self) -> tuple[int, ...]:
         """Return an order whose elimination has at most this width. O(size of the bags)."""
@@ -111,7 +110,7 @@ class TreeDecomposition(Viewed):
             return ()
         parent, sequence = self.rooted_at(0)
         order: list[int] = []
-        for i in reversed(sequence):  # leaves first: eliminate what no bag above has
+        for i in reversed(sequence):  # leaves first: eliminate vertices not in the parent bag
             above = self.bags[parent[i]] if parent[i] >= 0 else frozenset()
             order += sorted(self.bags[i] - above)
         return tuple(order)
@@ -173,7 +172,7 @@ def higher_neighbours(graph: Graph, order: Sequence[int]) -> list[set[int]]:
 def _merge_contained(
     bags: Sequence[frozenset[int]], edges: Iterable[tuple[int, int]]
 ) -> TreeDecomposition:
-    """Contract tree edges one of whose bags contains the other."""
+    """Contract every tree edge between two bags of which one contains the other."""
     target = list(range(len(bags)))
 
     def find(i: int) -> int:

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["KTree", "KTreeSteps"]
 
-#: Root clique; then for each attachment the vertex, the step it hangs from (-1: the root clique)
-#: and the member of that step's clique which it is not attached to. What the core works with.
+#: The root clique; then, for each attachment, the vertex, the step it is attached to (-1: the root
+#: clique) and the member of that step's clique to which it is not attached. Used by the core.
 KTreeSteps = tuple[list[int], list[int], list[int], list[int]]
 
 
 @dataclass(frozen=True)
 class KTree(Viewed):
-    """A k-tree on 0 .. n_vertices - 1, as it is grown.
+    """A k-tree on 0 .. n_vertices - 1, described by how it is grown.
 
     Invariant: `root` has k members; each attachment (v, K) joins a new vertex v to a k-clique K of
-    what is there already; in the end every vertex is there. (A k-tree has at least k + 1 vertices.)
+    the graph grown so far; every vertex is added once. (A k-tree has at least k + 1 vertices.)
 
     Examples
     --------
@@ -58,7 +58,7 @@ class KTree(Viewed):
         if not tidy:
             msg = f"a {self.k}-tree has at least {self.k + 1} vertices, got {self.n_vertices}"
             raise GraphError(msg)
-        _ = self.steps  # finds the clique that each attachment hangs from
+        _ = self.steps  # checks that each attachment is to an existing clique
 
     @classmethod
     def from_steps(cls, n_vertices: int, steps: KTreeSteps) -> KTree:
@@ -81,7 +81,7 @@ class KTree(Viewed):
 
     @classmethod
     def from_graph(cls, graph: Graph, k: int) -> KTree:
-        """Return the k-tree that a graph is, or raise GraphError."""
+        """Return a graph as a k-tree, or raise GraphError if it is not one."""
         n = graph.n_vertices
         degree = [len(around) for around in graph.neighbours]
         leaves = [v for v in range(n) if degree[v] == k]
@@ -155,7 +155,7 @@ class KTree(Viewed):
 
     @cached_property
     def steps(self) -> KTreeSteps:
-        """The k-tree as the core takes it; parents come before their children."""
+        """The k-tree in the form the core expects; parents come before their children."""
         when = dict.fromkeys(self.root, -1)
         parents: list[int] = []
         dropped: list[int] = []
@@ -179,12 +179,12 @@ class KTree(Viewed):
     def decomposition(self) -> TreeDecomposition:
         """Return the tree of its (k+1)-cliques."""
         _, _, parents, _ = self.steps
-        # All that hang from the root clique are joined through the first of them.
+        # The steps attached to the root clique are joined through the first of them.
         edges = [(step, max(parent, 0)) for step, parent in enumerate(parents) if step]
         return TreeDecomposition(self.cliques, tuple(edges))
 
     def contains(self, dag: Dag) -> bool:
-        """Say whether the moral graph of `dag` lies inside."""
+        """Say whether the moral graph of `dag` lies inside this k-tree."""
         return dag.moral_graph().edges <= self.graph.edges
 
     def __repr__(self) -> str:
@@ -192,7 +192,7 @@ class KTree(Viewed):
 
 
 def _met_before(decomposition: TreeDecomposition, order: Iterable[int]) -> dict[int, set[int]]:
-    """Return for each vertex those it shares a bag with that come before it in the order."""
+    """Return, for each vertex, the earlier vertices in the order that share a bag with it."""
     when = {v: i for i, v in enumerate(order)}
     met: dict[int, set[int]] = {v: set() for v in when}
     for bag in decomposition.bags:

@@ -1,4 +1,4 @@
-"""Tables of non-negative numbers for many rows at once, in which nothing underflows."""
+"""Tables of non-negative numbers for many rows at once, safe from underflow."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Beliefs", "exact_product", "product", "quotient", "scaled"]
 
-#: Powers of two that a table in plain numbers may span, and that a product may.
+#: Range of binary exponents that a table of plain numbers, or a product of such, may span.
 PLAIN_RANGE = 900
-#: What is above this in a product has lost no precision.
+#: Entries of a product above this have lost no precision.
 LEAST = 2.0**-PLAIN_RANGE
 #: Stands for the exponent of zero.
 NO_EXPONENT = -(2**40)
@@ -28,8 +28,8 @@ NO_EXPONENT = -(2**40)
 class Beliefs:
     """A table over `variables` for every row, up to a factor per row whose logarithm is `log`.
 
-    Where the numbers of a table span more than the exponents of a double, `exponents` has one of
-    each entry, which then means ``values * 2**exponents``; otherwise it is None.
+    If the entries of a table span more than the range of a double, `exponents` holds an exponent
+    for each entry, and the table is ``values * 2**exponents``; otherwise it is None.
     """
 
     variables: tuple[int, ...]  # ascending
@@ -39,7 +39,7 @@ class Beliefs:
 
     @cached_property
     def lowest(self) -> float:
-        """A power of two that no number but zero is below."""
+        """The largest exponent e such that no non-zero entry is below 2**e."""
         if self.exponents is not None:
             return -math.inf
         least = float(self.values.min())
@@ -47,14 +47,19 @@ class Beliefs:
             least = float(np.min(self.values, where=self.values > 0, initial=1.0))
         return math.frexp(least)[1] - 1
 
+    @property
+    def is_impossible(self) -> bool:
+        """Whether the table of some row is all zero."""
+        return bool(np.isneginf(self.log).any() or self.values.max() == 0)
+
     def plain(self) -> NDArray[np.float64]:
-        """Return the numbers; those too small beside a row's largest become zero."""
+        """Return plain numbers; entries too small relative to the row's largest become zero."""
         if self.exponents is None:
             return self.values
         return np.asarray(np.ldexp(self.values, self.exponents))
 
     def at(self, index: tuple[Any, ...]) -> NDArray[np.float64]:
-        """Return a part of the table, per row (the first axis) scaled to its own largest entry."""
+        """Return part of the table, each row (first axis) scaled by its own largest entry."""
         values = self.values[index]
         if self.exponents is None:
             return np.asarray(values)
@@ -68,7 +73,7 @@ class Beliefs:
         return self._reduced(kept, maximise=False)
 
     def maximised(self, kept: Sequence[int]) -> Beliefs:
-        """Return the table over fewer variables, the others at their best."""
+        """Return the table over fewer variables, the others maximised over."""
         return self._reduced(kept, maximise=True)
 
     def _reduced(self, kept: Sequence[int], *, maximise: bool) -> Beliefs:
@@ -80,7 +85,7 @@ class Beliefs:
         reduce = np.max if maximise else np.sum
         if self.exponents is None:
             return _rescaled(Beliefs(left, reduce(self.values, axis=axes), self.log))
-        # Every entry of the result has an exponent of its own: the largest of what it is made of.
+        # Every entry of the result has its own exponent: the largest of the entries it combines.
         exponents = np.where(self.values > 0, self.exponents, NO_EXPONENT)
         most = np.maximum(exponents.max(axis=axes, keepdims=True), NO_EXPONENT // 2)
         aligned = np.ldexp(self.values, np.clip(exponents - most, -3000, 0))
@@ -97,7 +102,7 @@ def product(factors: Sequence[Beliefs], variables: Sequence[int]) -> Beliefs:
 
 
 def exact_product(factors: Sequence[Beliefs], variables: Sequence[int]) -> Beliefs:
-    """Return the product of tables as it is: nothing is taken out into its logarithm."""
+    """Return the product of tables without rescaling: no factor is moved into `log`."""
     log = np.zeros(1)
     for factor in factors:
         log = log + factor.log
@@ -106,7 +111,7 @@ def exact_product(factors: Sequence[Beliefs], variables: Sequence[int]) -> Belie
         values = tables[0]
         for table in tables[1:]:
             values = values * table
-        # Nothing is small, or what is was zero before.
+        # No entry is tiny, except those that are zero in a factor.
         if values.min() > LEAST or sum(factor.lowest for factor in factors) > -PLAIN_RANGE:
             return Beliefs(tuple(variables), values, log)
     shape = np.broadcast_shapes(*(table.shape for table in tables))
@@ -126,7 +131,7 @@ def scaled(variables: tuple[int, ...], values: NDArray[np.float64]) -> Beliefs:
 
 
 def quotient(above: Beliefs, below: Beliefs) -> Beliefs:
-    """Return one table divided by another over the same variables; zero where that is zero."""
+    """Divide one table by another over the same variables; division by zero gives zero."""
     shape = np.broadcast_shapes(above.values.shape, below.values.shape)
     if above.exponents is None and below.exponents is None:
         # No entry of a message exceeds one: the quotient can only grow.
@@ -152,9 +157,9 @@ def _spread(values: NDArray[Any], variables: Sequence[int], over: Sequence[int])
 
 
 def _rescaled(belief: Beliefs) -> Beliefs:
-    """Divide each row's table by its largest entry, and remember it: no product overflows."""
+    """Divide each row's table by its largest entry and move that into `log`, to avoid overflow."""
     values = belief.values
-    if len(values) == 1:  # a single question: half of its time is spent here
+    if len(values) == 1:  # a single query: it spends half of its time here
         most = float(values.max())
         log = belief.log + (math.log(most) if most > 0 else -math.inf)
         return Beliefs(belief.variables, values / most if most > 0 else values, log)
@@ -171,7 +176,7 @@ def _tidied(
     exponents: NDArray[np.int64],
     log: NDArray[np.float64],
 ) -> Beliefs:
-    """Return numbers with exponents as a table whose largest is near one; plain if that will do."""
+    """Return a table with its largest entry near one, in plain numbers if their range suffices."""
     values, shift = np.frexp(values)
     exponents = np.where(values > 0, exponents + shift, NO_EXPONENT)
     most = exponents.reshape(len(exponents), -1).max(axis=1)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn import _core, interrupts
+from twbn import _core
 from twbn.errors import MemoryLimitError, OptionError
 from twbn.graphs.decomposition import TreeDecomposition
-from twbn.graphs.treewidth import upper_bound
+from twbn.graphs.treewidth import greedy_decomposition
 from twbn.inference.beliefs import Beliefs, exact_product, product, quotient
 
 if TYPE_CHECKING:
@@ -22,18 +21,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twbn.graphs.treewidth import Heuristic
+    from twbn.deadline import Deadline
+    from twbn.graphs.treewidth.bounds import Heuristic
     from twbn.network.network import Network
 
-__all__ = ["JunctionTree", "Likelihoods", "look_at_the_clock"]
+__all__ = ["JunctionTree", "Likelihoods"]
 
 #: Entries of all tables together, above which a tree is not built: 1 GiB of numbers.
 MAX_ENTRIES = 2**27
-#: Greedy decompositions to choose from, where a network brings none; fewer for many variables.
+#: Greedy decompositions to try if a network has none; fewer for many variables.
 N_TRIES, MAX_TRIED_VARIABLES = 20, 2000
 #: Entries of all tables with an axis for rows: 256 MiB.
 MAX_BATCH_ENTRIES = 2**25
-#: Entries of the compiled trees that are kept for further questions: 512 MiB.
+#: Entries of the compiled trees that are kept for later queries: 512 MiB.
 MAX_KEPT_ENTRIES = 2**26
 #: Neighbours of a bag; one with more is split, so that no product of messages underflows.
 MAX_NEIGHBOURS = 16
@@ -50,7 +50,7 @@ class JunctionTree:
     network
         Its own decomposition is used, or one by greedy fill-in where it has none.
     max_entries
-        The largest sum of table sizes to accept; more is refused with the number.
+        The largest sum of table sizes to accept; a larger one is a MemoryLimitError.
 
     Notes
     -----
@@ -117,8 +117,8 @@ class JunctionTree:
     ) -> Beliefs:
         """Return the belief over the variables in `keep`, after one pass towards them.
 
-        Everything else is summed out (or maximised over). The cost is that of all bags, and of
-        tables that hold variables of `keep` from several bags, which is checked beforehand.
+        Everything else is summed out (or maximised over). The cost is that of all bags, plus
+        that of tables that hold variables of `keep` from several bags, checked beforehand.
         """
         root = self.root_for(keep)
         parent, order = self.orientation(root)
@@ -137,10 +137,12 @@ class JunctionTree:
         msg = "a network without variables has no beliefs"
         raise OptionError(msg)
 
-    def calibrate(self, likelihoods: Likelihoods, *, deadline: float = math.inf) -> list[Beliefs]:
+    def calibrate(
+        self, likelihoods: Likelihoods, *, deadline: Deadline | None = None
+    ) -> list[Beliefs]:
         """Return the belief of every bag, after a pass to the root and one back.
 
-        TimeoutError when ``time.perf_counter()`` passes the deadline, or Ctrl-C comes, before.
+        Raises TimeoutError if the deadline passes or Ctrl-C arrives before it is done.
         """
         parent, order = self.orientation(0)
         evidence = self.by_bag(likelihoods)
@@ -148,24 +150,26 @@ class JunctionTree:
         beliefs: list[Beliefs] = [None] * len(self.bags)  # type: ignore[list-item]
         sent: dict[int, Beliefs] = {}
         for i in reversed(order):
-            look_at_the_clock(deadline)
+            if deadline is not None:
+                deadline.check()
             beliefs[i] = self.combine(i, waiting[i], evidence[i])
             if parent[i] >= 0:
                 kept = tuple(v for v in self.bags[i] if v in self.decomposition.bags[parent[i]])
                 sent[i] = beliefs[i].summed(kept)
                 waiting[parent[i]].append(sent[i])
         for i in order[1:]:
-            look_at_the_clock(deadline)
+            if deadline is not None:
+                deadline.check()
             up = sent[i]
             down = beliefs[parent[i]].summed(up.variables)
-            # What the child has sent is taken out again; where it was zero, so is the rest.
+            # The child's own message is divided out; where that is zero, so is the quotient.
             ratio = quotient(down, up)
             belief = product([replace(beliefs[i], log=np.zeros(1)), ratio], self.bags[i])
             beliefs[i] = replace(belief, log=down.log)
         return beliefs
 
     def combine(self, i: int, messages: Iterable[Beliefs], evidence: Likelihoods) -> Beliefs:
-        """Return a bag's table times the messages and the evidence it gets."""
+        """Return the product of a bag's table with its incoming messages and its evidence."""
         known = [
             given if isinstance(given, Beliefs) else Beliefs((v,), given, np.zeros(1))
             for v, given in evidence.items()
@@ -218,7 +222,7 @@ class JunctionTree:
         return max(1, MAX_BATCH_ENTRIES // each)
 
     def root_for(self, keep: Collection[int]) -> int:
-        """Return the bag that holds the most of some variables."""
+        """Return the bag that holds the most variables of `keep`."""
         wanted = set(keep)
         return max(
             range(len(self.bags)),
@@ -236,7 +240,7 @@ class JunctionTree:
         return {}
 
     def by_bag(self, likelihoods: Likelihoods) -> list[Likelihoods]:
-        """Return the evidence that each bag is to multiply in."""
+        """Return, for each bag, the evidence to multiply into it."""
         found: list[Likelihoods] = [{} for _ in self.bags]
         for v, likelihood in likelihoods.items():
             found[self.home[v]][v] = likelihood
@@ -266,7 +270,7 @@ class JunctionTree:
         return size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What was compiled and remembered is made anew where it is needed.
+        # Compiled and cached parts are rebuilt on demand.
         return (_unpickled, (self.network, self.max_entries))
 
     def __repr__(self) -> str:
@@ -276,14 +280,8 @@ class JunctionTree:
         )
 
 
-def look_at_the_clock(deadline: float) -> None:
-    """Raise TimeoutError if a deadline is over, or Ctrl-C has come; nothing if there is none."""
-    if deadline < math.inf and (time.perf_counter() > deadline or interrupts.pending()):
-        raise TimeoutError
-
-
 def _with_few_neighbours(decomposition: TreeDecomposition) -> TreeDecomposition:
-    """Return the decomposition with copies of bags in a row where one has many neighbours."""
+    """Return the decomposition with each bag of many neighbours split into a chain of copies."""
     adjacent: list[list[int]] = [[] for _ in decomposition.bags]
     for a, b in decomposition.edges:
         adjacent[a].append(b)
@@ -306,7 +304,7 @@ def _with_few_neighbours(decomposition: TreeDecomposition) -> TreeDecomposition:
 
 
 def _smallest_decomposition(network: Network) -> TreeDecomposition:
-    """Return the decomposition with the smallest tables of several greedy ones."""
+    """Return, of several greedy decompositions, the one with the smallest tables."""
     graph = network.dag.moral_graph()
 
     def n_entries(decomposition: TreeDecomposition) -> int:
@@ -316,7 +314,9 @@ def _smallest_decomposition(network: Network) -> TreeDecomposition:
     n_tries = max(1, min(N_TRIES, MAX_TRIED_VARIABLES // max(graph.n_vertices, 1)))
     rules: tuple[Heuristic, ...] = ("min-fill", "min-degree")
     tried = (
-        upper_bound(graph, heuristic=rule, seed=seed) for seed in range(n_tries) for rule in rules
+        greedy_decomposition(graph, heuristic=rule, seed=seed)
+        for seed in range(n_tries)
+        for rule in rules
     )
     return min(tried, key=n_entries)
 

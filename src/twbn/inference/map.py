@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -12,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn import interrupts
 from twbn.checks import checked_time_limit
-from twbn.errors import OptionError
+from twbn.deadline import Deadline
+from twbn.errors import Option, OptionError
 from twbn.inference.beliefs import Beliefs, product
-from twbn.inference.junction_tree import look_at_the_clock
 from twbn.interrupts import keeps_best
 
 if TYPE_CHECKING:
@@ -27,11 +25,11 @@ if TYPE_CHECKING:
     from twbn.inference.query import Inference
     from twbn.network.network import Network, State
 
-__all__ = ["MapCost", "MapResult", "map_cost", "map_query"]
+__all__ = ["MAX_MAP_ENTRIES", "MapCost", "MapResult", "map_cost", "marginal_map"]
 
-#: Entries of the tables of an elimination that is done exactly.
-MAX_ENTRIES = 2**24
-#: Entries of a table beyond which it does not matter how many there are.
+#: Limit on the entries of all tables of an exact elimination.
+MAX_MAP_ENTRIES = 2**24
+#: Size of a table beyond which its exact number of entries does not matter.
 HOPELESS = 2**62
 #: Share of the time limit for the bound, where the answer is not exact; the ascent has the rest.
 BOUND_SHARE = 0.4
@@ -39,9 +37,9 @@ BOUND_SHARE = 0.4
 
 @dataclass(frozen=True)
 class MapCost:
-    """What an exact answer takes: the constrained width, and the entries of all tables.
+    """Cost of an exact answer: the constrained width and the entries of all tables.
 
-    Where a table has more than 2^62 entries the numbers are those up to there, and at least.
+    If a table has more than 2^62 entries, counting stops there and the numbers are lower bounds.
     """
 
     width: int
@@ -52,7 +50,7 @@ class MapCost:
 class MapResult:
     """The best states found, their log-probability with the evidence, and a bound for all others.
 
-    `exact` says that the two are one: nothing is more probable.
+    `exact` is true if the two are equal: no other states are more probable.
     """
 
     states: dict[str, State]
@@ -62,12 +60,12 @@ class MapResult:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is more probable."""
+        """Whether no other states are more probable."""
         return self.bound <= self.log_probability + 1e-9 * max(abs(self.log_probability), 1.0)
 
 
 def map_cost(network: Network, variables: Sequence[str], evidence: Any = None) -> MapCost:
-    """Return what the exact answer to a marginal MAP query takes, before it is asked."""
+    """Return the cost of an exact answer to a marginal MAP query, without computing it."""
     wanted = {network.index(name) for name in variables}
     known = network.known_codes(evidence).keys()
     families = [{v, *parents} for v, parents in enumerate(network.dag.parents)]
@@ -76,40 +74,24 @@ def map_cost(network: Network, variables: Sequence[str], evidence: Any = None) -
 
 
 @keeps_best
-def map_query(
+def marginal_map(
     engine: Inference,
     variables: Sequence[str],
     evidence: Any = None,
     *,
-    max_entries: int = MAX_ENTRIES,
-    time_limit: float = 1.0,
+    max_entries: int = MAX_MAP_ENTRIES,
+    time_limit: float = 10.0,
     seed: int = 0,
 ) -> MapResult:
-    """Return the most probable states of some variables given evidence; the rest is summed out.
-
-    Parameters
-    ----------
-    evidence
-        State by variable: a mapping, a row of a frame (a Series) or a frame of one row.
-    max_entries
-        Up to this size of all tables (see `map_cost`) the answer is exact, by eliminating first the
-        variables that are summed out. Above it, coordinate ascent from several starts finds states
-        and mini-buckets of this size bound every other answer.
-    time_limit
-        Seconds for that, where the answer is not exact; Ctrl-C ends it early.
-    """
-    begun = time.perf_counter()
-    if not hasattr(engine, "tree"):
-        msg = f"the first argument must be an Inference, got {type(engine).__name__}"
-        raise OptionError(msg)
+    """Return the most probable states of some variables; see `Inference.marginal_map`."""
+    clock = Deadline(checked_time_limit(time_limit))
     network = engine.network
-    time_limit = checked_time_limit(time_limit)
     asked = [network.index(name) for name in variables]
     if not asked or len(set(asked)) < len(asked):
-        msg = f"variables must be distinct, and at least one, got {list(variables)}"
-        raise OptionError(msg)
+        problem = f" must be distinct, and at least one, got {list(variables)}"
+        raise OptionError(Option("variables"), problem)
     known = network.known_codes(evidence)
-    bound = engine.log_possible_codes(known)  # no state of anything adds to that
+    bound = engine.log_possible_codes(known)  # no states are more probable than this
     wanted = set(asked) - set(known)
     factors = [_sliced(network, v, known) for v in range(network.n_variables)]
     order, cost = _plan([set(f.variables) for f in factors], wanted, network.n_states)
@@ -117,11 +99,12 @@ def map_query(
     if exact:
         found, _ = _eliminate(factors, order, wanted)
     else:
-        half = begun + BOUND_SHARE * time_limit
         mini = max_entries // max(len(factors), 1)
         with suppress(TimeoutError):
-            bound = min(bound, _eliminate(factors, order, wanted, mini, half)[1])
-        found = _ascend(engine, wanted, known, begun + time_limit, seed)
+            bound = min(
+                bound, _eliminate(factors, order, wanted, mini, clock.share(BOUND_SHARE))[1]
+            )
+        found = _ascend(engine, wanted, known, clock, seed)
     found |= known
     states = {network.names[v]: network.states[v][found[v]] for v in asked}
     value = float(engine.log_codes(_rows(engine, known, set(asked), found))[0])
@@ -129,7 +112,7 @@ def map_query(
 
 
 def _sliced(network: Network, v: int, known: Mapping[int, int]) -> Beliefs:
-    """Return a variable's table, ascending in its scope, where the evidence holds."""
+    """Return a variable's table restricted to the evidence, its axes in ascending order."""
     family = (*network.dag.parents[v], v)
     table = network.tables[v][tuple(known.get(u, slice(None)) for u in family)]
     free = [u for u in family if u not in known]
@@ -140,7 +123,7 @@ def _sliced(network: Network, v: int, known: Mapping[int, int]) -> Beliefs:
 def _plan(
     scopes: Iterable[set[int]], wanted: set[int], n_states: Sequence[int]
 ) -> tuple[list[int], MapCost]:
-    """Return an order of elimination, those in `wanted` last, by smallest table; and its cost."""
+    """Return an elimination order, smallest table first but `wanted` last, and its cost."""
     live = [set(scope) for scope in scopes if scope]
     neighbours: dict[int, set[int]] = {}
     for scope in live:
@@ -155,7 +138,7 @@ def _plan(
             size, v = heappop(heap)
             if sizes.get(v) != size:
                 continue  # taken already, or its table has changed
-            if size > HOPELESS:  # in any order: the rest as it comes
+            if size > HOPELESS:  # too large in any order: append the rest
                 order += sorted(set(neighbours) - wanted) + sorted(set(neighbours) & wanted)
                 width = max(width, len(neighbours[v]) - 1)
                 return order, MapCost(width, total + size)
@@ -178,13 +161,13 @@ def _eliminate(
     order: Sequence[int],
     wanted: set[int],
     max_bucket: int | None = None,
-    deadline: float = math.inf,
+    deadline: Deadline | None = None,
 ) -> tuple[dict[int, int], float]:
-    """Return states and value of the best; with `max_bucket` only a value that none exceeds.
+    """Return the best states and their value; with `max_bucket`, only an upper bound on the value.
 
     A bucket too large for `max_bucket` is split: one part is summed, the others are maximised
     over, and the product of the parts is at least the whole (mini-buckets; Dechter and Rish 2003).
-    TimeoutError when ``time.perf_counter()`` passes the deadline.
+    TimeoutError when the deadline passes.
     """
     live = dict(enumerate(factors))
     holding: dict[int, set[int]] = {}
@@ -194,7 +177,8 @@ def _eliminate(
     names = itertools.count(len(factors))
     trail: list[tuple[int, Beliefs]] = []
     for v in order:
-        look_at_the_clock(deadline)
+        if deadline is not None:
+            deadline.check()
         bucket = [live.pop(i) for i in sorted(holding.pop(v)) if i in live]
         for number, part in enumerate(_parts(bucket, max_bucket)):
             joint = product(part, sorted({u for factor in part for u in factor.variables}))
@@ -234,24 +218,21 @@ def _parts(bucket: list[Beliefs], max_bucket: int | None) -> list[list[Beliefs]]
 
 
 def _ascend(
-    engine: Inference, wanted: set[int], known: Mapping[int, int], deadline: float, seed: int
+    engine: Inference, wanted: set[int], known: Mapping[int, int], deadline: Deadline, seed: int
 ) -> dict[int, int]:
-    """Return the best of several ascents that change one variable at a time, the others given."""
+    """Return the best of several ascents that change one variable at a time, the others fixed."""
     rng = np.random.default_rng(seed)
     order = np.array(sorted(wanted))
     now = engine.best_codes(known)
     best, best_value = now, -math.inf
 
-    def over() -> bool:
-        return time.perf_counter() > deadline or interrupts.pending()
-
     while True:
         value = float(engine.log_codes(_rows(engine, known, wanted, now))[0])
         improved = True
-        while improved and not over():
+        while improved and not deadline.over:
             improved = False
             for v in rng.permutation(order).tolist():
-                if over():
+                if deadline.over:
                     break
                 states = np.arange(engine.network.n_states[v])
                 rows = np.repeat(_rows(engine, known, wanted, now), len(states), axis=0)
@@ -262,7 +243,7 @@ def _ascend(
                     now, value, improved = {**now, v: code}, float(values[code]), True
         if value > best_value:
             best, best_value = now, value
-        if over():
+        if deadline.over:
             return {v: best[v] for v in wanted}
         now = engine.drawn_codes(known, seed=int(rng.integers(2**31)))
 
@@ -270,7 +251,7 @@ def _ascend(
 def _rows(
     engine: Inference, known: Mapping[int, int], wanted: set[int], codes: Mapping[int, int]
 ) -> NDArray[np.int32]:
-    """Return one row that knows the evidence and the wanted variables."""
+    """Return one row in which only the evidence and the wanted variables are known."""
     row = np.full((1, engine.network.n_variables), -1, dtype=np.int32)
     for v in wanted:
         row[0, v] = codes[v]
@@ -280,7 +261,7 @@ def _rows(
 
 
 def _size(variables: Iterable[int], n_states: Sequence[int]) -> int:
-    """Return the entries of a table; not much more than `HOPELESS` where there are more."""
+    """Return the number of entries of a table; counting stops soon after `HOPELESS`."""
     size = 1
     for v in variables:
         size *= n_states[v]

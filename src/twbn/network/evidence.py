@@ -1,4 +1,4 @@
-"""What is known about some variables, in whatever form the caller has it."""
+"""Evidence in the forms a caller may pass: a mapping, a row or a one-row frame."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ __all__ = ["as_mapping"]
 
 
 def as_mapping(evidence: Any) -> Mapping[str, Any]:
-    """Return state by variable of a mapping, a Series (a row of a frame) or a frame of one row.
+    """Return evidence as a mapping from variable to state.
+
+    Accepts a mapping, a Series or a named tuple (a row of a frame), or a frame of one row.
 
     Examples
     --------

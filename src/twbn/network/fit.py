@@ -1,4 +1,4 @@
-"""Parameters from complete data."""
+"""Parameter estimation from complete data."""
 
 from __future__ import annotations
 
@@ -8,22 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.coding_document import coding_of
-from twbn.data.convert import as_table
+from twbn.data.coding import coding_of
+from twbn.data.frames import as_table
 from twbn.data.table import Table
-from twbn.errors import DataError, MemoryLimitError, OptionError, UnknownStateError
+from twbn.errors import DataError, MemoryLimitError, Option, OptionError, UnknownStateError
 from twbn.graphs.dag import Dag
 from twbn.network.network import Network
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from twbn.data.discretize import Coding
+    from twbn.data.coding import Coding
     from twbn.graphs.decomposition import TreeDecomposition
 
-__all__ = ["check_ess", "coded_like", "dag_of", "family_counts", "fit", "table_from_counts"]
+__all__ = [
+    "checked_ess",
+    "coded_like",
+    "codings_of",
+    "dag_of",
+    "family_counts",
+    "fit",
+    "table_from_counts",
+]
 
-#: Entries of all tables together.
+#: Limit on the total number of entries of all tables.
 MAX_ENTRIES = 2**28
 
 
@@ -39,16 +47,17 @@ def fit(
     Parameters
     ----------
     structure
-        A `Dag` or anything with a `dag` (a search result, also from `read_result`), whose variables
-        are the table's columns.
+        A `Dag`, or an object with a `dag` attribute such as a search result (also one read by
+        `read_result`). Its variables must be the table's columns.
     data
-        A Table or anything `as_table` takes; weighted rows count by their weight. Rows other than
-        those that the structure was learned from are coded as those were.
+        A `Table` or anything that `as_table` accepts; weighted rows count by their weight. Rows
+        that the structure was not learned from are coded like those it was learned from.
     ess
         Equivalent sample size of the Dirichlet prior, spread evenly over each table as in BDeu.
-        0: maximum likelihood, and uniform where the parents were never seen so.
+        With 0, the estimate is maximum likelihood, and uniform for parent configurations that do
+        not occur in the data.
     decomposition
-        Kept with the network; by default the structure's own, if it has one.
+        Decomposition to store with the network; by default the structure's own, if it has one.
 
     Examples
     --------
@@ -58,7 +67,7 @@ def fit(
     """
     dag = dag_of(structure)
     table = coded_like(structure, data)
-    check_ess(ess)
+    checked_ess(ess)
     table.require_complete("fitting parameters")
     if decomposition is None and not isinstance(structure, Dag):
         decomposition = getattr(structure, "decomposition", None)
@@ -70,32 +79,32 @@ def fit(
     return Network(dag, table.names, table.codings, tables, decomposition)
 
 
-def check_ess(ess: float) -> None:
-    """Raise OptionError unless an equivalent sample size is a number, 0 or more."""
+def checked_ess(ess: float) -> None:
+    """Raise OptionError unless an equivalent sample size is a finite number of at least 0."""
     number = isinstance(ess, numbers.Real) and not isinstance(ess, bool)
     if not (number and math.isfinite(ess) and ess >= 0):
-        msg = f"ess must be 0 (maximum likelihood) or more, got {ess!r}"
-        raise OptionError(msg)
+        problem = f" must be 0 (maximum likelihood) or more, got {ess!r}"
+        raise OptionError(Option("ess"), problem)
 
 
 def dag_of(structure: Any) -> Dag:
     """Return the graph of a structure: a `Dag`, a search result, or a result read from a file."""
     dag = structure if isinstance(structure, Dag) else getattr(structure, "dag", None)
     if not isinstance(dag, Dag):
-        msg = f"structure must be a Dag or have one, got {type(structure).__name__}"
-        raise OptionError(msg)
+        problem = f" must be a Dag or have one, got {type(structure).__name__}"
+        raise OptionError(Option("structure"), problem)
     return dag
 
 
 def coded_like(structure: Any, data: Any) -> Table:
     """Return data as a table of a structure's variables.
 
-    A structure that was learned from data knows how these were coded: numbers are cut where they
-    were cut then, and states that do not occur here are kept. A state that is new is an error.
+    A structure learned from data records how they were coded: numbers are cut at the same points,
+    and states that do not occur in `data` are kept. A new state is an error.
     """
     dag = dag_of(structure)
     names = getattr(structure, "names", None)
-    codings = None if _is_its_own(structure, data) else _codings_of(structure)
+    codings = None if _is_its_own(structure, data) else codings_of(structure)
     if names is None or codings is None:
         table = as_table(data)
     else:
@@ -110,8 +119,8 @@ def coded_like(structure: Any, data: Any) -> Table:
     return table
 
 
-def _codings_of(structure: Any) -> list[Coding] | None:
-    """Return how the data of a structure were coded, if it knows."""
+def codings_of(structure: Any) -> list[Coding] | None:
+    """Return the codings of a structure's data, or None if it does not record them."""
     codings = getattr(structure, "codings", None)  # of a network
     coding = getattr(structure, "coding", None)  # of a result, as plain values
     if codings is not None or coding is None:
@@ -120,12 +129,12 @@ def _codings_of(structure: Any) -> list[Coding] | None:
         pairs = zip(coding, structure.names, strict=True)
         return [coding_of(document, name) for document, name in pairs]
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"the coding of the structure is not one: {error}"
+        msg = f"the coding of the structure is not valid: {error}"
         raise DataError(msg) from None
 
 
 def _recoded(data: Any, like: Table) -> Table:
-    """Return data coded like the data of a structure."""
+    """Return data coded like those that the structure was learned from."""
     try:
         return as_table(data, like=like)
     except UnknownStateError as error:
@@ -139,7 +148,7 @@ def _recoded(data: Any, like: Table) -> Table:
 
 
 def _is_its_own(structure: Any, data: Any) -> bool:
-    """Say whether data are the very table that a structure was learned from."""
+    """Return whether `data` is the very table that a structure was learned from."""
     own = getattr(structure, "fingerprint", None)
     return isinstance(data, Table) and own is not None and data.fingerprint == own
 
@@ -149,7 +158,7 @@ def _is_coded_as(data: Any, like: Table) -> bool:
 
 
 def _refuse_too_large(table: Table, dag: Dag) -> None:
-    """Refuse tables that would not fit before the first is allocated."""
+    """Raise MemoryLimitError, before allocating any table, if they would be too large."""
     sizes = [
         math.prod(int(table.n_states[u]) for u in (v, *parents))
         for v, parents in enumerate(dag.parents)
@@ -165,7 +174,7 @@ def _refuse_too_large(table: Table, dag: Dag) -> None:
 
 
 def family_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return how often each combination occurs: an axis for each parent, the child's own last."""
+    """Return the count of each combination: one axis per parent, the child's axis last."""
     family = (*parents, child)
     shape = tuple(int(table.n_states[u]) for u in family)
     cells = np.ravel_multi_index(tuple(table.codes[:, u] for u in family), shape)
@@ -174,7 +183,7 @@ def family_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray
 
 
 def table_from_counts(counts: NDArray[np.float64], ess: float) -> NDArray[np.float64]:
-    """Return the mean of the Dirichlet posterior; rows without counts and prior are uniform."""
+    """Return the mean of the Dirichlet posterior; rows without counts or prior are uniform."""
     counts = counts + ess / counts.size
     sums = counts.sum(axis=-1, keepdims=True)
     uniform = 1.0 / counts.shape[-1]

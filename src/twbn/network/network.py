@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.checks import checked_whole
+from twbn.checks import checked_seed, checked_whole, unknown
+from twbn.data.coding import Bins, Categories, State
 from twbn.data.columns import is_missing
-from twbn.data.convert import as_table
-from twbn.data.discretize import Bins, Categories, State
-from twbn.data.table import Table, check_text
+from twbn.data.frames import as_table
+from twbn.data.table import Table
 from twbn.errors import DataError, GraphError, MemoryLimitError, UnknownStateError
 from twbn.graphs.dag import Dag
 from twbn.network.evidence import as_mapping
+from twbn.network.invariants import check_network, summing_to_one
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
@@ -25,16 +24,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from twbn.data.discretize import Coding
+    from twbn.data.coding import Coding
     from twbn.graphs.decomposition import TreeDecomposition
 
 __all__ = ["Network", "State", "Table"]
 
-#: Cells that are drawn at once.
+#: Limit on the number of cells drawn by one call of `sample`.
 MAX_CELLS = 2**31
-#: How far from one the probabilities of a row may sum; they are then made to sum to one, unless
-#: what they are off by is rounding of the sum itself.
-EXACT, ROUNDING = 1e-9, 4 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,8 +63,8 @@ class Network(Viewed):
         object.__setattr__(self, "codings", tuple(self.codings))
         tables = tuple(np.array(table, dtype=np.float64) for table in self.tables)
         object.__setattr__(self, "tables", tables)
-        self._check()
-        object.__setattr__(self, "tables", tuple(map(_summing_to_one, tables)))
+        check_network(self)
+        object.__setattr__(self, "tables", tuple(map(summing_to_one, tables)))
         for table in self.tables:
             table.setflags(write=False)
 
@@ -80,23 +76,24 @@ class Network(Viewed):
         tables: Mapping[str, ArrayLike],
         decomposition: TreeDecomposition | None = None,
     ) -> Network:
-        """Return the network of named parts; a table's axes are its parents in the order given."""
+        """Return a network built from named parts; a table's axes follow `parents`."""
         names = tuple(states)
         position = {name: v for v, name in enumerate(names)}
         lists, arrays = [], []
         for name in names:
             if name not in parents or name not in tables:
-                msg = f"variable {name!r} has no parents or no table"
+                msg = f"variable {name!r} is missing from parents or from tables"
                 raise DataError(msg)
             for parent in parents[name]:
                 if parent not in position:
-                    raise DataError(f"parents of {name!r}: " + unknown("variable", parent, names))
+                    problem = unknown("variable", parent, names)
+                    raise DataError(f"parents of {name!r}: ", problem, variable=name)
             given = [position[p] for p in parents[name]]
             array = np.asarray(tables[name], dtype=np.float64)
             if array.ndim != len(given) + 1:
                 msg = (
                     f"the table of {name!r} has {array.ndim} axes, expected {len(given) + 1}: "
-                    "one for each parent, and its own"
+                    "one for each parent and one for the variable itself"
                 )
                 raise DataError(msg)
             order = np.argsort(given, kind="stable").tolist()
@@ -105,7 +102,7 @@ class Network(Viewed):
         try:
             dag = Dag(tuple(lists))
         except GraphError as error:
-            raise GraphError(_with_names(str(error), names)) from None
+            raise error.with_names(names) from None
         codings = tuple(Categories(tuple(map(_plain, states[name]))) for name in names)
         return cls(dag, names, codings, tuple(arrays), decomposition)
 
@@ -144,7 +141,7 @@ class Network(Viewed):
             raise DataError(unknown("variable", str(name), self.names)) from None
 
     def state_code(self, variable: int, state: Any) -> int:
-        """Return the code of a state; UnknownStateError names the nearest one."""
+        """Return the code of a state; UnknownStateError suggests the nearest known state."""
         if not isinstance(state, str) and hasattr(state, "__len__"):
             msg = f"a state of {self.names[variable]!r} must be one value, got {state!r}"
             raise UnknownStateError(msg)
@@ -163,14 +160,13 @@ class Network(Viewed):
         raise UnknownStateError(msg)
 
     def known_codes(self, evidence: Any) -> dict[int, int]:
-        """Return the code of every variable that evidence knows, by position.
+        """Return the code of every observed variable, by position.
 
         Parameters
         ----------
         evidence
-            State by variable: a mapping, a pandas Series, or a frame of one row. What is missing
-            (None, NaN, an empty text) is not known; a name or state that does not exist is an
-            error.
+            A mapping from variable to state, a pandas Series, or a frame of one row. Missing values
+            (None, NaN, an empty string) are unobserved; an unknown name or state is an error.
         """
         known: dict[int, int] = {}
         for name, state in as_mapping(evidence).items():
@@ -182,11 +178,12 @@ class Network(Viewed):
         return known
 
     def encode(self, data: Any, *, target: str | None = None) -> Table:
-        """Return data coded by this network's rules; columns that are not there are unknown.
+        """Return data coded like this network; variables without a column are unknown.
 
-        Columns that the network does not have are left out. Where a column has almost the name of a
-        variable that is not there, that is an error, and where variables other than `target` are
-        not there although other columns are, a warning. New states are an error that names them.
+        Columns that the network does not have are ignored, but one whose name is close to that of
+        an absent variable is an error. If variables other than `target` are absent and the data
+        have columns that the network lacks, a warning is issued. New states are an error that names
+        them.
         """
         if isinstance(data, Table) and data.names == self.names:
             self.check_columns(data)
@@ -195,7 +192,7 @@ class Network(Viewed):
         return as_table(data, like=like, absent_ok=True, target=target)
 
     def table(self, name: str) -> NDArray[np.float64]:
-        """Return P(variable | parents): an axis for each parent, and the variable's own last."""
+        """Return P(variable | parents): one axis per parent, the variable's own axis last."""
         return self.tables[self.index(name)]
 
     def log_likelihood(self, data: Any) -> NDArray[np.float64]:
@@ -210,9 +207,9 @@ class Network(Viewed):
         return total
 
     def sample(self, n_rows: int, *, seed: int = 0) -> Table:
-        """Return independent rows, the same for the same seed."""
+        """Return `n_rows` independent rows; the same seed gives the same rows."""
         n_rows = checked_whole("n_rows", n_rows, least=1)
-        seed = checked_whole("seed", seed, least=0)
+        seed = checked_seed(seed)
         if n_rows * self.n_variables > MAX_CELLS:
             msg = (
                 f"{n_rows:,} rows of {self.n_variables} variables are more than {MAX_CELLS:,} cells"
@@ -228,9 +225,9 @@ class Network(Viewed):
         return Table(self.names, self.codings, codes)
 
     def with_arc(self, parent: str, child: str, table: ArrayLike | None = None) -> Network:
-        """Return the network with one more arc; without a table the child does not depend on it.
+        """Return the network with an arc added; without `table`, the child ignores the new parent.
 
-        `table` has the axes of the new parents, ascending, and the child's own last.
+        `table` has one axis per parent, the new one included, ascending, and the child's axis last.
         """
         u, v = self.index(parent), self.index(child)
         if u in self.dag.parents[v]:
@@ -253,7 +250,7 @@ class Network(Viewed):
         return self._changed(v, parents, self.tables[v].mean(axis=axis))
 
     def equals(self, other: Network, tolerance: float = 0.0) -> bool:
-        """Say whether names, states, arcs and tables are the same, within a tolerance."""
+        """Return whether names, states, arcs and tables are the same, within a tolerance."""
         return (
             self.names == other.names
             and self.states == other.states
@@ -272,7 +269,7 @@ class Network(Viewed):
 
     @cached_property
     def _texts(self) -> tuple[dict[str, int], ...]:
-        """The code of each state of each variable by its text; the first of those alike."""
+        """The code of each state of each variable, by its text; the first of equal texts wins."""
         pairs = (reversed(list(enumerate(map(str, states)))) for states in self.states)
         return tuple({text: code for code, text in numbered} for numbered in pairs)
 
@@ -287,14 +284,14 @@ class Network(Viewed):
         try:
             dag = Dag(tuple(lists))
         except GraphError as error:
-            raise GraphError(_with_names(str(error), self.names)) from None
+            raise error.with_names(self.names) from None
         proof = self.decomposition
         if proof is not None and not any({v, *parents} <= bag for bag in proof.bags):
             proof = None
         return replace(self, dag=dag, tables=tuple(tables), decomposition=proof)
 
     def check_columns(self, data: Table) -> None:
-        """Raise DataError unless the table's columns and states are the network's."""
+        """Raise DataError unless the table's columns and states match the network's."""
         if data.names != self.names:
             missing = [name for name in self.names if name not in data.names]
             detail = f"{missing[0]!r} is missing" if missing else "they come in another order"
@@ -304,78 +301,12 @@ class Network(Viewed):
             if tuple(map(str, data.states[v])) != tuple(map(str, self.states[v])):
                 msg = (
                     f"column {name!r} has states {list(data.states[v])}, the network has "
-                    f"{list(self.states[v])}; code it alike (as_table(..., like=...))"
+                    f"{list(self.states[v])}; code the data alike with as_table(..., like=...)"
                 )
                 raise DataError(msg)
-
-    def _check(self) -> None:
-        n = self.dag.n_vertices
-        if n == 0:
-            msg = "a network needs a variable"
-            raise DataError(msg)
-        if not len(self.names) == len(self.codings) == len(self.tables) == n:
-            msg = (
-                f"{len(self.names)} names, {len(self.codings)} codings and {len(self.tables)} "
-                f"tables do not fit a graph of {n} variables"
-            )
-            raise DataError(msg)
-        if len(set(self.names)) < n:
-            twice = next(name for name, times in Counter(self.names).items() if times > 1)
-            msg = f"two variables are called {twice!r}"
-            raise DataError(msg)
-        for v, table in enumerate(self.tables):
-            name, states = self.names[v], self.states[v]
-            check_text(name, "names of variables")
-            for state in states:
-                if isinstance(state, str):
-                    check_text(state, f"the states of {name!r}")
-                elif not isinstance(state, int | float | np.number) or not np.isfinite(state):
-                    msg = f"the states of {name!r} must be finite numbers or texts, got {state!r}"
-                    raise DataError(msg)
-            if not states or len(set(states)) < len(states):
-                msg = f"the states of {name!r} must be distinct, and at least one: {list(states)}"
-                raise DataError(msg)
-            shape = tuple(self.n_states[u] for u in (*self.dag.parents[v], v))
-            if table.shape != shape:
-                msg = f"the table of {name!r} has shape {table.shape}, expected {shape}"
-                raise DataError(msg)
-            off = np.abs(table.sum(axis=-1) - 1)
-            if not np.all(np.isfinite(table)) or table.min() < 0 or off.max() > EXACT:
-                msg = (
-                    f"the table of {name!r} must have rows of probabilities that sum to one; "
-                    f"one is off by {np.max(off):.3g}"
-                )
-                raise DataError(msg)
-        if self.decomposition is not None:
-            self.decomposition.check(self.dag.moral_graph())
 
 
 def _plain(state: Any) -> State:
-    """Return a state without numpy around it."""
+    """Return a state as a plain Python value."""
     plain: State = state.item() if isinstance(state, np.generic) else state
     return plain
-
-
-def _summing_to_one(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a table whose rows sum to one as closely as floating-point numbers do."""
-    sums = table.sum(axis=-1, keepdims=True)
-    if np.abs(sums - 1).max() <= ROUNDING * table.shape[-1]:
-        return table
-    return np.asarray(table / sums)
-
-
-def unknown(kind: str, name: str, known: Sequence[str]) -> str:
-    """Say that a name is not known, with the nearest one."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if near:
-        return f"unknown {kind} {name!r}; did you mean {near[0]!r}?"
-    shown = ", ".join(map(repr, known[:8])) + (", …" if len(known) > 8 else "")
-    return f"unknown {kind} {name!r}; there are {shown}"
-
-
-def _with_names(message: str, names: Sequence[str]) -> str:
-    """Say a cycle by names instead of numbers."""
-    head, colon, cycle = message.partition("cycle: ")
-    if not colon:
-        return message
-    return head + colon + " -> ".join(names[int(v)] for v in cycle.split(" -> "))

@@ -1,4 +1,4 @@
-"""Results that people can look at: pages, drawings, plots."""
+"""Presentation of results: pages, drawings, plots."""
 
 from twbn.report.charts import plot_trace, plot_treewidth
 from twbn.report.network_page import network_page, write_report

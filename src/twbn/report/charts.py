@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Traced", "plot_trace", "plot_treewidth", "trace_svg"]
 
-#: Stand-ins for the colours of the page, which a style sheet replaces.
+#: Placeholders, to be replaced by the colours of the page's style sheet.
 INK, ACCENT, SECOND = "#010203", "#010204", "#010205"
 
 
@@ -39,12 +39,12 @@ class Traced(Protocol):
 
 
 def plot_trace(*results: Traced, axes: Any = None) -> Any:
-    """Plot the score over time, and of a single search the upper bound; return matplotlib's axes.
+    """Plot score over time, with the upper bound for a single search; return matplotlib's axes.
 
     Parameters
     ----------
     *results
-        One search or several, to be compared.
+        One or more searches to compare.
     axes
         Where to draw; a new figure by default.
 
@@ -57,7 +57,7 @@ def plot_trace(*results: Traced, axes: Any = None) -> Any:
     'log score'
     """
     if not results or not all(result.trace for result in results):
-        msg = "plot_trace needs at least one result, and a trace of each"
+        msg = "plot_trace needs at least one result, each with a trace"
         raise OptionError(msg)
     axes = _axes() if axes is None else axes
     for result in results:
@@ -70,9 +70,13 @@ def plot_trace(*results: Traced, axes: Any = None) -> Any:
         if bounds and len(results) == 1:
             when, heights = zip(*bounds, strict=True)
             axes.step(
-                [*when, result.seconds], [*heights, heights[-1]], where="post", linestyle="--",
-                color=line.get_color(), label="upper bound",
-            )  # fmt: skip
+                [*when, result.seconds],
+                [*heights, heights[-1]],
+                where="post",
+                linestyle="--",
+                color=line.get_color(),
+                label="upper bound",
+            )
     axes.set_xlim(left=0.0)
     axes.set_xlabel("seconds")
     axes.set_ylabel("log score")
@@ -81,26 +85,26 @@ def plot_trace(*results: Traced, axes: Any = None) -> Any:
 
 
 def plot_treewidth(results: Iterable[Any], axes: Any = None) -> Any:
-    """Plot score and upper bound against the treewidth bound; return matplotlib's axes.
+    """Plot score and upper bound against the treewidth limit; return matplotlib's axes.
 
     Parameters
     ----------
     results
-        Results of the same data at several bounds.
+        Results of the same data at several treewidth limits.
     axes
         Where to draw; a new figure by default.
     """
-    ordered = sorted(results, key=lambda result: result.treewidth_bound)
+    ordered = sorted(results, key=lambda result: result.treewidth_limit)
     if not ordered:
         msg = "plot_treewidth needs at least one result"
         raise OptionError(msg)
     axes = _axes() if axes is None else axes
-    bounds = [result.treewidth_bound for result in ordered]
-    axes.plot(bounds, [result.score for result in ordered], marker="o", label="score")
-    proved = [(r.treewidth_bound, r.bound) for r in ordered if math.isfinite(r.bound)]
+    limits = [result.treewidth_limit for result in ordered]
+    axes.plot(limits, [result.score for result in ordered], marker="o", label="score")
+    proved = [(r.treewidth_limit, r.bound) for r in ordered if math.isfinite(r.bound)]
     if proved:
         axes.plot(*zip(*proved, strict=True), marker="v", linestyle="--", label="upper bound")
-    axes.set_xlabel("treewidth bound")
+    axes.set_xlabel("treewidth limit")
     axes.set_ylabel("log score")
     axes.legend()
     return axes
@@ -113,11 +117,19 @@ def trace_svg(result: Traced) -> str:
     from matplotlib.figure import Figure
 
     colours = {
-        "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK,
-        "ytick.color": INK, "legend.edgecolor": INK, "svg.fonttype": "none",
-        "svg.hashsalt": "twbn", "font.family": "sans-serif", "font.size": 11,
-        "axes.prop_cycle": cycler(color=[ACCENT, SECOND]), "legend.framealpha": 0,
-    }  # fmt: skip
+        "axes.edgecolor": INK,
+        "axes.labelcolor": INK,
+        "text.color": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "legend.edgecolor": INK,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "twbn",
+        "font.family": "sans-serif",
+        "font.size": 11,
+        "axes.prop_cycle": cycler(color=[ACCENT, SECOND]),
+        "legend.framealpha": 0,
+    }
     with mpl.rc_context(colours):
         figure = Figure(figsize=(7.2, 3.2), layout="constrained")
         axes = figure.subplots()
@@ -126,7 +138,7 @@ def trace_svg(result: Traced) -> str:
         figure.patch.set_visible(False)
         axes.ticklabel_format(useOffset=False, style="plain")
         plot_trace(result, axes=axes)
-        # The first network, most often without arcs, would press all that follows into a line.
+        # The first structure, usually without arcs, would flatten all that follows into a line.
         found = [p for p in result.trace if p.score > result.trace[0].score]
         later = [value for p in found for value in (p.score, p.bound) if value < 0]
         if len(found) > 1 and min(later) < max(later):
@@ -137,9 +149,11 @@ def trace_svg(result: Traced) -> str:
         figure.savefig(text, format="svg", metadata=nothing)
     drawn = text.getvalue()
     drawn = drawn[drawn.index("<svg") :]
-    return drawn.replace(INK, "currentColor").replace(ACCENT, "var(--accent)").replace(
-        SECOND, "var(--known)"
-    )  # fmt: skip
+    return (
+        drawn.replace(INK, "currentColor")
+        .replace(ACCENT, "var(--accent)")
+        .replace(SECOND, "var(--known)")
+    )
 
 
 def _axes() -> Any:

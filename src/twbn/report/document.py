@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twbn.report.page import render
+from twbn.report.template import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,14 +14,14 @@ __all__ = ["Grid", "Image", "Measured", "Section", "to_html", "to_markdown"]
 
 
 class Measured(str):
-    """A text that the clock has a part in: another run may give another one."""
+    """A text that depends on timing: another run may give a different one."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table: its head, its rows, and what to say above it."""
+    """A table: its header, its rows, and a caption above it."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -30,7 +30,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Image:
-    """A file beside the page, and what it shows for those who do not see it."""
+    """An image file beside the page, and its alternative text."""
 
     file: str
     text: str
@@ -38,7 +38,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands under it. Text is plain: nothing in it is markup."""
+    """A heading and its contents. Text is plain: nothing in it is markup."""
 
     title: str
     parts: tuple[str | Grid | Image, ...]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twbn.report.layout import layered
-from twbn.report.page import render
+from twbn.report.template import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,14 +19,14 @@ __all__ = ["Picture", "draw_decomposition", "draw_network", "shortened", "svg"]
 FONT_SIZE = 13.0
 LINE = 17.0
 PADDING = 10.0
-#: Names are cut to this width, and a bag to so many of them; the whole of it is in the title.
+#: Names are cut to this width and bags to this many names; the title has the full text.
 MAX_TEXT_WIDTH = 190.0
 MAX_LINES = 12
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box with lines of text, its upper left corner, and all that it stands for."""
+    """A box with lines of text, its upper left corner, and its full text as a title."""
 
     x: float
     y: float
@@ -41,7 +41,7 @@ class Picture:
     """Boxes, and the paths between them."""
 
     boxes: tuple[Box, ...]
-    paths: tuple[tuple[int, int, str], ...]  # tail, head, and the path in SVG's words
+    paths: tuple[tuple[int, int, str], ...]  # tail, head, SVG path data
     width: float
     height: float
 
@@ -72,7 +72,7 @@ def draw_decomposition(decomposition: TreeDecomposition, names: Sequence[str]) -
 
 
 def svg(picture: Picture, *, label: str, arrows: bool = True) -> str:
-    """Return a picture as an SVG element that stands alone."""
+    """Return a picture as a standalone SVG element."""
     return render("drawing.svg", picture=picture, label=label, arrows=arrows, alone=True)
 
 
@@ -90,7 +90,7 @@ def shortened(text: str, width: float = MAX_TEXT_WIDTH) -> str:
 
 
 def _width(text: str) -> float:
-    """Estimate how wide a text is, rather too wide than too narrow."""
+    """Estimate the width of a text, erring on the wide side."""
     total = 0.0
     for character in text:
         if unicodedata.combining(character):
@@ -119,13 +119,17 @@ def _picture(
     drawing = layered(arcs, widths, box_height=tallest, layer_gap=layer_gap)
     boxes = tuple(
         Box(
-            round(float(x) - width / 2, 1), round(float(y) - height / 2, 1),
-            round(width, 1), round(height, 1), texts, title,
+            round(float(x) - width / 2, 1),
+            round(float(y) - height / 2, 1),
+            round(width, 1),
+            round(height, 1),
+            texts,
+            title,
         )
         for x, y, width, height, texts, title in zip(
             drawing.x, drawing.y, widths, heights, lines, titles, strict=True
         )
-    )  # fmt: skip
+    )
     paths = []
     for (tail, head), bends in zip(arcs, drawing.bends, strict=True):
         begin, end = boxes[tail], boxes[head]
@@ -134,7 +138,7 @@ def _picture(
             *bends,
             (end.x + end.width / 2, end.y),
         ]
-        # Past a row of boxes an arc goes straight down: it turns only between the layers.
+        # An arc passes a row of boxes straight down: it bends only between the layers.
         paths.append((tail, head, _curve(points, tallest)))
     margin = 4.0
     return Picture(boxes, tuple(paths), drawing.width + margin, drawing.height + margin)

@@ -1,9 +1,9 @@
-"""Where the boxes of a drawing go: layers from top to bottom, arcs pointing down.
+"""Layout of a drawing: boxes in layers from top to bottom, arcs pointing down.
 
-The four steps of Sugiyama, Tagawa and Toda (1981) as Gansner, Koutsofios, North and Vo (1993) have
-them: layers that make the arcs short, an order within each layer that crosses few of them, and
-places that keep them straight. The first and the last are linear programs (HiGHS); the order is
-igraph's.
+Follows Sugiyama, Tagawa and Toda (1981) as refined by Gansner, Koutsofios, North and Vo (1993):
+layers that keep the arcs short, an order within each layer with few crossings, and positions that
+keep the arcs straight. The first and the last step are linear programs (HiGHS); igraph finds the
+order.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twbn.errors import MissingDependencyError
-from twbn.search.program import ProgramBuilder
-from twbn.search.solver import solve
+from twbn.solvers import Job, ProgramBuilder, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,15 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawing", "layered"]
 
-#: Space between boxes, and what an arc takes that passes between them.
+#: Space between boxes, and the width of the lane of an arc that passes between them.
 GAP, LANE = 18.0, 10.0
-#: Seconds for each linear program; past them the order alone gives the places.
+#: Seconds for each linear program; after that, the order alone determines the positions.
 PATIENCE = 20.0
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """The middle of every box, the bends of every arc from tail to head, and the size in all."""
+    """The centre of every box, the bends of every arc from tail to head, and the overall size."""
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -51,7 +50,7 @@ def layered(
 ) -> Drawing:
     """Return a drawing of an acyclic graph with boxes of these widths that do not overlap.
 
-    Vertices without arcs stand in rows of their own below the others.
+    Vertices without arcs are placed in rows of their own below the others.
     """
     n = len(widths)
     tied = sorted({v for arc in arcs for v in arc})
@@ -80,12 +79,12 @@ def layered(
 
 
 def _layers(n: int, arcs: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
-    """Return a layer for each vertex: arcs go down, and are as short as can be in all.
+    """Return a layer for each vertex such that arcs point down and their total length is minimal.
 
-    The matrix is totally unimodular, so a vertex of the polytope has whole numbers.
+    The matrix is totally unimodular, so the vertices of the polytope are integral.
     """
     builder = ProgramBuilder()
-    # Too little of a pull to lengthen an arc, enough to take parts that hang together to the top.
+    # A pull too weak to lengthen an arc, but enough to move each connected part to the top.
     lengths = np.full(n, -0.5 / n)
     for tail, head in arcs:
         lengths[tail] += 1
@@ -108,7 +107,7 @@ def _layers(n: int, arcs: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
 def _places(
     arcs: Sequence[tuple[int, int]], layer: NDArray[np.int64], widths: Sequence[float]
 ) -> tuple[NDArray[np.float64], list[list[tuple[float, int]]]]:
-    """Return the place of every vertex across, and for every arc its points between the layers."""
+    """Return the horizontal position of every vertex, and the waypoints of every arc."""
     layers, room = layer.tolist(), list(widths)
     chains: list[list[int]] = []
     for tail, head in arcs:  # an arc that spans layers passes through a lane in each
@@ -143,10 +142,10 @@ def _order(links: Sequence[tuple[int, int]], layers: Sequence[int]) -> list[list
 def _straight(
     links: Sequence[tuple[int, int]], rows: Sequence[Sequence[int]], room: Sequence[float], n: int
 ) -> NDArray[np.float64]:
-    """Return places that keep the order and the distances, with the links as upright as can be."""
+    """Return positions that keep order and spacing, with the links as vertical as possible."""
     builder = ProgramBuilder()
     total = sum(room) + GAP * len(room)
-    # A little pull to the left keeps parts that nothing ties together from drifting apart.
+    # A slight pull to the left keeps unconnected parts from drifting apart.
     x = builder.add_columns(np.full(len(room), -1e-3), lower=0.0, upper=total, integer=False)
     # Lanes weigh more: a long arc with kinks is harder to follow than a short one that leans.
     weights = [1.0 + 2.0 * ((u >= n) + (v >= n)) for u, v in links]
@@ -174,7 +173,7 @@ def _straight(
 
 def _solved(builder: ProgramBuilder) -> NDArray[np.float64] | None:
     """Return the optimum of a linear program, or None if the solver failed."""
-    solution = solve(builder.build(), time_limit=PATIENCE)
+    solution = solve(Job(builder.build(), time_limit=PATIENCE))
     if solution.status == "interrupted":  # a search would keep its best; a drawing has none
         raise KeyboardInterrupt
     return solution.x
@@ -188,7 +187,7 @@ def _set_in_rows(
     layer: NDArray[np.int64],
     first: int,
 ) -> None:
-    """Set vertices side by side into as many rows as it takes, from layer `first` on."""
+    """Place vertices side by side in as many rows as needed, from layer `first` on."""
     right, row = 0.0, first
     for v in vertices:
         if right and right + widths[v] > width:

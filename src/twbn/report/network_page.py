@@ -1,4 +1,4 @@
-"""The page of a network: one HTML file that answers questions by itself."""
+"""The page of a network: a self-contained HTML file that answers queries."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.data import as_table
-from twbn.errors import DataError, MemoryLimitError, OptionError
+from twbn.errors import DataError, MemoryLimitError, OptionError, VerificationError
 from twbn.files import write_text
 from twbn.inference import Inference, JunctionTree
 from twbn.network import Network, fit
 from twbn.network.fit import coded_like
 from twbn.report.charts import trace_svg
 from twbn.report.drawing import draw_decomposition, draw_network
-from twbn.report.page import render, require_packages
+from twbn.report.template import render, require_packages
 from twbn.scores import LazyScores, LocalScores
 from twbn.scores.kinds import SCORES
-from twbn.search.formats import ResultFile
-from twbn.search.result import SearchResult, VerificationError
+from twbn.search.result import SearchResult
 
 if TYPE_CHECKING:
     import os
@@ -32,16 +31,16 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_VARIABLES", "network_page", "write_report"]
 
-#: Variables up to which a network is drawn, and numbers of the junction tree up to which the page
-#: runs it: a few tenths of a second for a click at the limit, milliseconds for most networks.
+#: Limits on the variables of a network that is drawn, and on the entries of a junction tree that
+#: the page runs: a click takes tenths of a second at the limit, milliseconds for most networks.
 MAX_VARIABLES = 500
 MAX_ENTRIES = 2**21
-#: The smallest probability of a page that answers: its script multiplies plain numbers.
+#: The smallest probability with which a page answers queries: its script uses plain numbers.
 LEAST_PROBABILITY = 1e-30
 
 
 def write_report(
-    source: SearchResult | ResultFile | Network,
+    source: SearchResult | Network,
     path: str | os.PathLike[str],
     *,
     data: Any = None,
@@ -53,22 +52,22 @@ def write_report(
     Parameters
     ----------
     source
-        What a search found, a result file (`read_result`), or a network.
+        A result (also from `read_result`), or a network.
     path
-        The HTML file to write. It needs nothing beside it and no connection.
+        The HTML file to write. It is self-contained and needs no connection.
     data
-        The table that the network was learned from (anything `as_table` takes): with it a result
-        gets parameters, and thereby the panel.
+        The table that the network was learned from (anything that `as_table` accepts): it gives a
+        result its parameters, which the panel needs.
     scores
         Local scores to show; by default they are computed from `data`.
     title
-        Of the page; by default the name of the file.
+        Title of the page; by default the name of the file.
 
     Notes
     -----
     The panel runs the junction tree in the page: a click costs a few passes over its numbers, which
-    the treewidth bounds. Beyond 500 variables the page is a summary without drawings. A result file
-    is verified from the data, if they are given, and refused if what it says is not so.
+    the treewidth limits. Beyond 500 variables the page is a summary without drawings. A result read
+    from a file is verified against the data, if they are given, and refused if it fails.
     """
     require_packages()
     path = Path(path)
@@ -77,22 +76,18 @@ def write_report(
 
 
 def network_page(
-    source: SearchResult | ResultFile | Network,
+    source: SearchResult | Network,
     *,
     data: Any = None,
     scores: LocalScores | None = None,
     title: str,
 ) -> str:
     """Return the page of a network as HTML; see `write_report`."""
-    result: SearchResult | ResultFile | None = None
+    result: SearchResult | None = None
     network: Network | None = None
     if isinstance(source, Network):
         network, names, dag = source, source.names, source.dag
         proof = source.decomposition or JunctionTree(source, max_entries=2**62).decomposition
-    elif isinstance(source, ResultFile):
-        result, names, dag, proof = source, source.names, source.dag, source.decomposition
-        proof.check(dag.moral_graph())  # a file may claim anything
-        _refuse(source.inconsistencies())
     elif isinstance(source, SearchResult):
         result, names, dag, proof = source, source.names, source.dag, source.decomposition
     else:
@@ -105,11 +100,11 @@ def network_page(
             scores = LazyScores(
                 table, score=result.score_name, ess=result.ess or 1.0, max_parents=None
             )
-    if isinstance(result, ResultFile) and scores is not None:
+    if result is not None and not result.verified and scores is not None:
         _refuse(result.verify(scores))
     small = len(names) <= MAX_VARIABLES
     model, why_not = _model(network, small=small)
-    checked = not isinstance(result, ResultFile) or scores is not None
+    checked = result is None or result.verified or scores is not None
     facts = _facts(result, network, proof, dag, checked=checked)
     return render(
         "report.html",
@@ -134,12 +129,12 @@ def network_page(
 
 def _refuse(problems: Sequence[str]) -> None:
     if problems:
-        msg = f"the result file is not true: {problems[0]}"
+        msg = f"the result is inconsistent with the data: {problems[0]}"
         raise VerificationError(msg)
 
 
-def _checked_table(data: Any, result: SearchResult | ResultFile) -> Table:
-    """Return the data as a table if they are those of the result."""
+def _checked_table(data: Any, result: SearchResult) -> Table:
+    """Return the data as a table; raise DataError unless they are those of the result."""
     table = as_table(data)
     if table.names != tuple(result.names):
         odd = sorted(set(table.names) ^ set(result.names))
@@ -147,7 +142,7 @@ def _checked_table(data: Any, result: SearchResult | ResultFile) -> Table:
         msg = f"the data have other columns than the network has variables: {which}"
         raise DataError(msg)
     if table.fingerprint != result.fingerprint:
-        with suppress(DataError):  # other rows are told below
+        with suppress(DataError):  # other rows are reported below
             table = coded_like(result, table)
     if result.fingerprint is not None and table.fingerprint != result.fingerprint:
         msg = "the data are not those that the network was learned from"
@@ -156,17 +151,17 @@ def _checked_table(data: Any, result: SearchResult | ResultFile) -> Table:
 
 
 def _facts(
-    result: SearchResult | ResultFile | None,
+    result: SearchResult | None,
     network: Network | None,
     proof: TreeDecomposition,
     dag: Dag,
     *,
     checked: bool,
 ) -> list[tuple[str, str]]:
-    """Return what is known of a network; claims of a file that nobody checked are called so."""
+    """Return facts about a network; claims of a file that were not checked are marked."""
     facts = [("variables", f"{dag.n_vertices:,}"), ("arcs", f"{len(dag.arcs):,}")]
-    bound = "" if result is None else f" (bound {result.treewidth_bound})"
-    facts.append(("treewidth", f"at most {max(proof.width, 0)}{bound}, proved below"))
+    limit = "" if result is None else f" (limit {result.treewidth_limit})"
+    facts.append(("treewidth", f"at most {max(proof.width, 0)}{limit}, proved below"))
     if network is not None:
         facts.append(("parameters", f"{network.n_parameters:,}"))
     if result is None:
@@ -174,14 +169,14 @@ def _facts(
     kind = result.score_name + ("" if result.ess is None else f", ess {result.ess:g}")
     claim = "" if checked else ", as the file says"
     facts.append((f"score ({kind})", f"{result.score:.4f}{claim}"))
-    # Proofs are about the parent sets that were scored: at most so many parents, within the rules.
+    # Proofs cover the scored parent sets only: those within `max_parents` and the rules.
     if result.status == "optimal":
-        proved = "optimal: no network of the scored parent sets is better within the bound"
+        proved = "optimal: no structure of the scored parent sets is better within the limit"
         facts.append(("standing", proved + claim))
-    elif math.isfinite(result.gap) and result.gap < 1:
+    elif result.gap_percent < 100:
         distance = (
-            f"no network of the scored parent sets is more than {result.gap:.2%} better within "
-            "the bound"
+            f"no structure of the scored parent sets within the limit is more than "
+            f"{result.gap:.2f} nats ({result.gap_percent:.2f} %) better"
         )
         facts.append(("standing", distance + claim))
     effort = f"{result.n_iterations:,} iterations in {result.seconds:.1f} s"
@@ -213,7 +208,7 @@ def _local_scores(
 
 
 def _model(network: Network | None, *, small: bool) -> tuple[dict[str, Any] | None, str]:
-    """Return what the script needs to answer, or why it cannot."""
+    """Return what the script needs to answer queries, or the reason why it cannot."""
     if network is None:
         return None, "The structure has no parameters here: give the data (--data) to get them."
     if not small:
@@ -226,7 +221,7 @@ def _model(network: Network | None, *, small: bool) -> tuple[dict[str, Any] | No
         return None, f"Too large for a page: {why}. Ask with twbn query."
     least = min(float(np.min(t, where=t > 0, initial=1.0)) for t in network.tables)
     if least < LEAST_PROBABILITY:
-        return None, f"Too small for a page: a probability of {least:.1g}. Ask with twbn query."
+        return None, f"A probability of {least:.1g} is too small for a page. Use twbn query."
     up, order = tree.orientation(0)
     return {
         "names": list(network.names),

@@ -1,4 +1,4 @@
-"""What a notebook shows of tables, graphs, results and networks."""
+"""HTML views of tables, graphs, results and networks for notebooks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from twbn.errors import MissingDependencyError
 from twbn.graphs import Dag, KTree, TreeDecomposition
 from twbn.network import Network
 from twbn.report.drawing import draw_decomposition, draw_network, svg
-from twbn.report.page import render
+from twbn.report.template import render
 from twbn.search.result import SearchResult
 
 __all__ = ["view"]
 
-#: What is larger is described, not shown.
+#: Larger values are described instead of drawn.
 MAX_BOXES = 150
 MAX_ROWS, MAX_COLUMNS = 5, 12
 

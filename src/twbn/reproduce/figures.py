@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twbn.errors import MissingDependencyError
 from twbn.reproduce.plan import Cell, plan
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bounds_figure", "relative_figure"]
 
-METHODS = {
+DRAWN = {
     "sample-exact": ("Version 1", "#7a7a7a", "v"),
     "sample": ("Version 2", "#0b62a4", "o"),
     "anneal": ("annealing", "#c1440e", "D"),
@@ -26,52 +26,106 @@ TICKS = (50, 60, 70, 80, 90, 95, 100, 105, 110, 120, 130, 150, 175, 200, 250, 30
 
 
 def relative_figure(store: Store, size: Size, k: int, folder: Path) -> str:
-    """Draw the scores at one bound relative to the median of Version 2; return the file's name.
+    """Draw scores at one treewidth limit, relative to Version 2's median; return the file's name.
 
-    The integer program is left far behind on large sets: there it is drawn, hollow, at the lower
-    edge.
+    On large data sets the integer program is far behind: there it is drawn as a hollow mark at the
+    lower edge.
     """
     figure, (plot,) = _canvas(1)
     low = 100.0
-    solved: list[tuple[float, float, str]] = []
+    solved: list[_Mark] = []
     for i, data in enumerate(size.sets):
         reference = spread_of(runs(store, size, data, k, "sample"))
         if reference is None:
             continue
-        for j, (method, (name, colour, marker)) in enumerate(METHODS.items()):
+        for j, method in enumerate(DRAWN):
             found = spread_of(runs(store, size, data, k, method))
-            if found is None:
-                continue
-            best, worst, median = (100 * reference.median / value for value in found)
-            low = min(low, worst)
-            plot.errorbar(
-                [i + 0.16 * (j - 1)], [median], yerr=[[median - worst], [best - median]],
-                color=colour, marker=marker, markersize=5, capsize=2, linestyle="none",
-                label=_once(plot, name),
-            )  # fmt: skip
-        early, late = size.solver_seconds
-        outcome = store.get(Cell("score", data, k, "milp-paper", seconds=late))
-        if outcome is not None and outcome.value is not None:
-            at_first = outcome.at(early)
-            for x, seconds, value in ((-0.4, early, at_first), (-0.3, late, outcome.value)):
-                if value is not None:
-                    name = f"MILP, {duration(seconds)}"
-                    solved.append((i + x, 100 * reference.median / value, name))
+            if found is not None:
+                spread = [100 * reference.median / value for value in found]
+                low = min(low, _draw_spread(plot, i + 0.16 * (j - 1), method, spread))
+        solved += _solver_marks(store, size, data, k, (i, reference.median))
         if data not in OTHER_CODING:
             printed = 100 * reference.median / SAMPLED["sample", k][data].median
             low = min(low, printed)
             plot.plot(
-                [i + 0.32], [printed], marker="o", color="#0b62a4", markerfacecolor="none",
-                linestyle="none", label=_once(plot, "Version 2, printed"),
-            )  # fmt: skip
-    low -= 2.0
-    for x, value, name in solved:
-        shade = "#2e7d32" if name == f"MILP, {duration(size.solver_seconds[1])}" else "#8fc493"
+                [i + 0.32],
+                [printed],
+                marker="o",
+                color="#0b62a4",
+                markerfacecolor="none",
+                linestyle="none",
+                label=_once(plot, "Version 2, printed"),
+            )
+    _draw_marks(plot, solved, low - 2.0)
+    _scale(plot, low - 2.0)
+    plot.set_xticks(range(len(size.sets)), [label(data) for data in size.sets], rotation=30)
+    plot.set_title(f"treewidth limit {k}; † not the paper's coding", fontsize=10)
+    if plot.get_legend_handles_labels()[0]:
+        plot.legend(fontsize=8, ncols=2)
+    return _save(figure, folder, f"figure-treewidth-{k}")
+
+
+class _Mark(NamedTuple):
+    """A score that a solver reached: its position, height, shade and label."""
+
+    x: float
+    height: float
+    shade: str
+    name: str
+
+
+def _draw_spread(plot: Any, x: float, method: str, spread: list[float]) -> float:
+    """Draw best, worst and median of several seeds; return the worst."""
+    name, colour, marker = DRAWN[method]
+    best, worst, median = spread
+    plot.errorbar(
+        [x],
+        [median],
+        yerr=[[median - worst], [best - median]],
+        color=colour,
+        marker=marker,
+        markersize=5,
+        capsize=2,
+        linestyle="none",
+        label=_once(plot, name),
+    )
+    return worst
+
+
+def _solver_marks(
+    store: Store, size: Size, data: str, k: int, place: tuple[int, float]
+) -> list[_Mark]:
+    """Return what the integer program reached early and late, relative to a reference."""
+    early, late = size.solver_seconds
+    outcome = store.get(Cell("score", data, k, "milp-paper", seconds=late))
+    if outcome is None or outcome.value is None:
+        return []
+    i, reference = place
+    found = ((-0.4, early, "#8fc493", outcome.at(early)), (-0.3, late, "#2e7d32", outcome.value))
+    return [
+        _Mark(i + x, 100 * reference / value, shade, f"MILP, {duration(seconds)}")
+        for x, seconds, shade, value in found
+        if value is not None
+    ]
+
+
+def _draw_marks(plot: Any, marks: list[_Mark], low: float) -> None:
+    for mark in marks:
+        below = mark.height < low
         plot.plot(
-            [x], [max(value, low)], marker="s", color=shade, linestyle="none", markersize=4,
-            markerfacecolor="none" if value < low else None, clip_on=False,
-            label=_once(plot, f"{name}, below the picture" if value < low else name),
-        )  # fmt: skip
+            [mark.x],
+            [max(mark.height, low)],
+            marker="s",
+            color=mark.shade,
+            linestyle="none",
+            markersize=4,
+            markerfacecolor="none" if below else None,
+            clip_on=False,
+            label=_once(plot, f"{mark.name}, below the picture" if below else mark.name),
+        )
+
+
+def _scale(plot: Any, low: float) -> None:
     plot.axhline(100, color="#999999", linewidth=0.8, zorder=0)
     plot.set_yscale("log")
     plot.set_ylim(bottom=low)
@@ -79,16 +133,11 @@ def relative_figure(store: Store, size: Size, k: int, folder: Path) -> str:
     ticks = [tick for tick in TICKS if low <= tick <= high]
     plot.set_yticks(ticks, [str(tick) for tick in ticks])
     plot.set_yticks([], minor=True)
-    plot.set_xticks(range(len(size.sets)), [label(data) for data in size.sets], rotation=30)
     plot.set_ylabel("relative score, per cent (log scale)")
-    plot.set_title(f"treewidth bound {k}; † not the paper's coding", fontsize=10)
-    if plot.get_legend_handles_labels()[0]:
-        plot.legend(fontsize=8, ncols=2)
-    return _save(figure, folder, f"figure-treewidth-{k}")
 
 
 def bounds_figure(store: Store, size: Size, folder: Path) -> str:
-    """Draw held-out likelihood and the time of a row by treewidth bound; return the file's name."""
+    """Plot held-out likelihood and time per row by treewidth limit; return the file's name."""
     figure, axes = _canvas(2)
     cells = plan(["density"], size)
     for data in size.densities:

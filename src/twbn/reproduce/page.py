@@ -102,7 +102,7 @@ def _figures(pictures: Mapping[str, str]) -> Section:
 
 
 def _differences(store: Store, size: Size) -> Section:
-    """Say where the printed values cannot be what they seem, or were not reached."""
+    """Describe printed values that cannot be what they seem, or that were not reached."""
     parts: list[str | Grid] = []
     short = _out_of_reach(store, size)
     if short.rows:
@@ -116,10 +116,12 @@ def _differences(store: Store, size: Size) -> Section:
             short,
         ]
     medians = [
-        (spread_of(runs(store, size, data, 4, "sample-exact")),
-         spread_of(runs(store, size, data, 4, "sample")))
+        (
+            spread_of(runs(store, size, data, 4, "sample-exact")),
+            spread_of(runs(store, size, data, 4, "sample")),
+        )
         for data in size.sets
-    ]  # fmt: skip
+    ]
     pairs = [(one.median, two.median) for one, two in medians if one and two]
     if pairs:
         ahead = sum(one > two for one, two in pairs)
@@ -166,15 +168,27 @@ def _out_of_reach(store: Store, size: Size) -> Grid:
             trees = statistics.median(outcome.n_iterations or 0 for outcome in outcomes)
             worst = spread_of(annealed)
             rows.append(
-                (data, str(k), text_of(f"{trees:,.0f}", outcomes),
-                 text_of(number(found.best), outcomes), number(printed),
-                 text_of(number(printed - found.best), outcomes), Measured(number(gained)),
-                 text_of(number(worst.worst if worst else None), annealed))
-            )  # fmt: skip
+                (
+                    data,
+                    str(k),
+                    text_of(f"{trees:,.0f}", outcomes),
+                    text_of(number(found.best), outcomes),
+                    number(printed),
+                    text_of(number(printed - found.best), outcomes),
+                    Measured(number(gained)),
+                    text_of(number(worst.worst if worst else None), annealed),
+                )
+            )
     head = (
-        "data", "bound", "k-trees a run", "our best", "printed median", "missing",
-        "gained by the last nine tenths", "annealing, worst",
-    )  # fmt: skip
+        "data",
+        "bound",
+        "k-trees a run",
+        "our best",
+        "printed median",
+        "missing",
+        "gained by the last nine tenths",
+        "annealing, worst",
+    )
     return Grid(head, tuple(rows))
 
 
@@ -182,10 +196,16 @@ def _networks(store: Store, size: Size) -> tuple[str | Grid, ...]:
     rows = []
     for cell, outcome in _found(store, size, "networks"):
         rows.append(
-            (cell.data, cell.score, str(cell.treewidth),
-             text_of(number(outcome.value, 1), [outcome]), number(outcome.true_value, 1),
-             text_of(number(outcome.held_out, 4), [outcome]), number(outcome.true_held_out, 4))
-        )  # fmt: skip
+            (
+                cell.data,
+                cell.score,
+                str(cell.treewidth),
+                text_of(number(outcome.value, 1), [outcome]),
+                number(outcome.true_value, 1),
+                text_of(number(outcome.held_out, 4), [outcome]),
+                number(outcome.true_held_out, 4),
+            )
+        )
     head = ("data", "score", "bound", "learned", "true network", "held out", "true network")
     text = (
         "5,000 rows drawn from networks of the Bayesian-network repository, at most 3 parents: "
@@ -235,12 +255,17 @@ def _local_search(store: Store, size: Size) -> tuple[str | Grid, ...]:
             inside = statistics.median(polished) - of_sampled.median
             gains.append((inside, of_annealed.median - of_sampled.median - inside))
         rows.append(
-            (label(data), text_of(number(of_sampled.median), both),
-             text_of(number(statistics.median(polished) if polished else None), both),
-             text_of(number(of_annealed.median), both),
-             text_of(f"{gap(of_sampled.median, of_annealed.median):.2f} %", both),
-             Measured(f"{statistics.median(known):.2g} s" if len(known) == len(times) else NO_DATA))
-        )  # fmt: skip
+            (
+                label(data),
+                text_of(number(of_sampled.median), both),
+                text_of(number(statistics.median(polished) if polished else None), both),
+                text_of(number(of_annealed.median), both),
+                text_of(f"{gap(of_sampled.median, of_annealed.median):.2f} %", both),
+                Measured(
+                    f"{statistics.median(known):.2g} s" if len(known) == len(times) else NO_DATA
+                ),
+            )
+        )
     head = ("data", "Version 2", "polished", "annealing", "distance", "passed by")
     budget = "with the same time" if size.seconds is not None else "with the iterations of Table 2"
     text = (
@@ -268,12 +293,15 @@ def _bounds(store: Store, size: Size, pictures: Mapping[str, str]) -> Section:
     for cell, outcome in _found(store, size, "density"):
         row_time = outcome.row_seconds
         rows.append(
-            (cell.data, str(cell.treewidth),
-             NO_DATA if cell.treewidth == 1 else text_of(number(outcome.value, 1), [outcome]),
-             text_of(number(outcome.held_out, 4), [outcome]),
-             text_of(f"{outcome.n_entries or 0:,}", [outcome]),
-             Measured(NO_DATA if row_time is None else f"{1e6 * row_time:.1f}"))
-        )  # fmt: skip
+            (
+                cell.data,
+                str(cell.treewidth),
+                NO_DATA if cell.treewidth == 1 else text_of(number(outcome.value, 1), [outcome]),
+                text_of(number(outcome.held_out, 4), [outcome]),
+                text_of(f"{outcome.n_entries or 0:,}", [outcome]),
+                Measured(NO_DATA if row_time is None else f"{1e6 * row_time:.1f}"),
+            )
+        )
     head = ("data", "bound", "score", "held out", "junction tree entries", "µs a row")
     text = (
         "What the treewidth bound costs in score and buys in held-out likelihood and inference "
@@ -291,6 +319,6 @@ def _bounds(store: Store, size: Size, pictures: Mapping[str, str]) -> Section:
 
 
 def _found(store: Store, size: Size, part: str) -> list[tuple[Cell, Outcome]]:
-    """Return the cells of a part that have been run, with what they gave."""
+    """Return the cells of a part that have been run, with their outcomes."""
     cells = [(cell, store.get(cell)) for cell in plan([part], size)]
     return [(cell, found) for cell, found in cells if found is not None and found.value is not None]

@@ -1,4 +1,4 @@
-"""What is to be run: one cell for each number that takes time."""
+"""The runs to make: one cell for each number that takes time to compute."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["PARTS", "SIZES", "Cell", "Size", "plan", "score_cell"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One run: what on which data, with which budget. Its fields are its key in the results."""
+    """One run: a method on a data set with a budget. Its fields are its key in the results."""
 
     study: str  # "proof" (Table 1), "score" (Tables 2 and 3), "network", "density"
     data: str
     treewidth: int
-    method: str  # of METHODS; "bound" for an upper bound, "empty" for the network without arcs
+    method: str  # of METHODS; "bound" for an upper bound, "empty" for the graph without arcs
     score: str = "bdeu"
     seed: int = 0
     seconds: float | None = None
@@ -36,7 +36,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Size:
-    """How much is run. Budgets are seconds or, for the same answer every time, iterations."""
+    """How much to run. Budgets are seconds or, for reproducible answers, iterations."""
 
     name: str
     sets: tuple[str, ...]
@@ -61,9 +61,15 @@ class Size:
             raise OptionError(msg)
         early = self.solver_seconds[0] / self.solver_seconds[1] * budget
         return replace(
-            self, proof_seconds=budget, seconds=budget, iterations=(), bound_seconds=budget,
-            solver_seconds=(early, budget), learn_seconds=budget, learn_iterations=None,
-        )  # fmt: skip
+            self,
+            proof_seconds=budget,
+            seconds=budget,
+            iterations=(),
+            bound_seconds=budget,
+            solver_seconds=(early, budget),
+            learn_seconds=budget,
+            learn_iterations=None,
+        )
 
 
 _NETWORKS = ("alarm", "hailfinder", "win95pts", "hepar2", "andes", "munin1", "pigs")
@@ -86,7 +92,7 @@ SIZES = {
     ),
 }  # fmt: skip
 
-#: What a person may ask for, and what each is.
+#: The parts that can be requested, with their descriptions.
 PARTS = {
     "table1": "time to prove optimality",
     "table2": "scores at treewidth bound 4",
@@ -104,7 +110,7 @@ def plan(parts: Iterable[str], size: Size) -> list[Cell]:
     Raises
     ------
     OptionError
-        For a part that is none of `PARTS`.
+        If a part is not in `PARTS`.
     """
     cells: dict[Cell, None] = {}
     for part in parts:
@@ -139,7 +145,7 @@ def _proofs(size: Size) -> Iterator[Cell]:
 
 
 def _scores(size: Size, k: int) -> Iterator[Cell]:
-    # Version 1 is exponential in the bound: the paper, too, has it at 4 only.
+    # Version 1 is exponential in the treewidth limit: the paper, too, runs it only at 4.
     methods = ("sample-exact", "sample", "anneal") if k == 4 else ("sample", "anneal")
     for data in size.sets:
         for method in methods:
@@ -155,16 +161,26 @@ def _networks(size: Size) -> Iterator[Cell]:
         for score in ("bdeu", "bic"):
             for k in size.network_bounds:
                 yield Cell(
-                    "network", data, k, "anneal", score,
-                    seconds=size.learn_seconds, iterations=size.learn_iterations,
-                )  # fmt: skip
+                    "network",
+                    data,
+                    k,
+                    "anneal",
+                    score,
+                    seconds=size.learn_seconds,
+                    iterations=size.learn_iterations,
+                )
 
 
 def _densities(size: Size) -> Iterator[Cell]:
     for data in size.densities:
         for k in size.density_bounds:
-            # The tree of greatest likelihood is that of Chow and Liu.
+            # The tree of maximum likelihood is the Chow-Liu tree.
             yield Cell(
-                "density", data, k, "tree" if k == 1 else "anneal", "loglik" if k == 1 else "bdeu",
-                seconds=size.learn_seconds, iterations=size.learn_iterations,
-            )  # fmt: skip
+                "density",
+                data,
+                k,
+                "tree" if k == 1 else "anneal",
+                "loglik" if k == 1 else "bdeu",
+                seconds=size.learn_seconds,
+                iterations=size.learn_iterations,
+            )

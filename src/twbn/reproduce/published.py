@@ -15,12 +15,13 @@ __all__ = [
     "max_parents",
 ]
 
-#: Sets whose coding in the paper could not be found out: their scores are not comparable.
+#: Data sets whose coding in the paper is unknown: their scores are not comparable.
 OTHER_CODING = frozenset({"adult", "mushroom", "audio"})
 
 PROOF_BOUNDS = (2, 3, 4, 5)
 
-#: Time to prove optimality by bound 2, 3, 4, 5; after 3 h the gap in brackets; "–" out of memory.
+#: Time to prove optimality at treewidth limits 2, 3, 4, 5; after 3 h the gap in brackets; "–" means
+#: out of memory.
 PROOF_TIMES = {
     "milp-paper": {
         "nursery": ("1 s", "< 1 s", "< 1 s", "< 1 s"),
@@ -38,14 +39,14 @@ PROOF_TIMES = {
 
 
 class Spread(NamedTuple):
-    """Of ten runs with different seeds."""
+    """Best, worst and median score of ten runs with different seeds."""
 
     best: float
     worst: float
     median: float
 
 
-#: Algorithm 1 in ten minutes, by version and treewidth bound.
+#: Scores of Algorithm 1 after ten minutes, by version and treewidth limit.
 SAMPLED: dict[tuple[str, int], dict[str, Spread]] = {
     ("sample-exact", 4): {
         "nursery": Spread(-72235.68, -72327.59, -72239.34),
@@ -118,14 +119,14 @@ SOLVER: dict[int, dict[str, tuple[float | None, float | None, float | None]]] = 
     },
 }
 
-#: Printed values of the integer program that are the score of the network without arcs:
-#: (bound, data set, "10 min" or "3 h"). Audio's, all four the same, may be so too: its coding in
-#: the paper is not known.
+#: Printed values of the integer program that are the score of the graph without arcs:
+#: (treewidth limit, data set, "10 min" or "3 h"). The four values of audio, all equal, may be as
+#: well, but its coding in the paper is unknown.
 EMPTY_GRAPH = frozenset(
     {(4, "hill", "3 h"), (10, "wdbc", "10 min"), (10, "hill", "3 h"), (10, "community", "3 h")}
 )
 
 
 def max_parents(data: str) -> int:
-    """Return the largest parent set of the paper's experiments on a data set."""
+    """Return the size of the largest parent set in the paper's experiments on a data set."""
     return 2 if data in {"hill", "community"} else 3

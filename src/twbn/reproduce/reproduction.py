@@ -1,4 +1,4 @@
-"""From parts to a page: runs what is missing and writes what there is."""
+"""Reproduction of the paper: run the missing cells and write the page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twbn.report.document import to_html, to_markdown
-from twbn.report.page import require_packages
+from twbn.report.template import require_packages
 from twbn.reproduce.figures import bounds_figure, relative_figure
 from twbn.reproduce.page import TITLE, page
 from twbn.reproduce.plan import PARTS, plan
@@ -24,7 +24,7 @@ __all__ = ["Reproduction", "reproduce", "write_page"]
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a reproduction left behind."""
+    """The outcome of a reproduction."""
 
     page: Path
     n_cells: int
@@ -47,14 +47,14 @@ def reproduce(
     Parameters
     ----------
     parts
-        Names in `PARTS`; none means all.
+        Names in `PARTS`; an empty sequence means all.
     data
-        Folder with ``uci/raw``, ``bif`` and ``density``. Sets that are not there are left out, and
+        Folder with ``uci/raw``, ``bif`` and ``density``. Data sets that are absent are skipped, and
         the page says so.
     folder
-        For ``results.csv``, ``index.html``, ``page.md`` and the figures.
+        Output folder for ``results.csv``, ``index.html``, ``page.md`` and the figures.
     on_done
-        Called after every cell with (cell, cells done, cells in all).
+        Called after every cell with (cell, cells done, total number of cells).
     """
     require_packages()  # before hours of work, not after them
     parts = list(parts) or list(PARTS)

@@ -1,4 +1,4 @@
-"""Runs cells, several at a time, and keeps each result as soon as it is there."""
+"""Runs cells, several at a time, and stores each result as soon as it is available."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from twbn.data import Table, datasets
 from twbn.errors import DataError, MemoryLimitError, MissingDependencyError
 from twbn.graphs import Dag
 from twbn.inference import Inference
+from twbn.learning import learn
 from twbn.network import Network, fit, read_network
 from twbn.reproduce.published import max_parents
 from twbn.reproduce.store import Outcome
 from twbn.scores import LazyScores, ScoreTable, compute_scores
-from twbn.search import learn, polish, upper_bound
+from twbn.search import polish, upper_bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +49,7 @@ class Data:
         self._splits = cache(self._read_splits)
 
     def scores(self, name: str) -> ScoreTable:
-        """Return the scores of one of the paper's sets, as its experiments have them."""
+        """Return the scores of one of the paper's data sets, computed as in its experiments."""
         with self._lock:
             return self._scores(name)
 
@@ -82,7 +83,7 @@ def _bits(path: Path) -> Table:
 
 
 def absent(cells: Sequence[Cell], data: Data) -> dict[str, str]:
-    """Return the data sets that are not here, and what is missing of each."""
+    """Return the data sets that are not available, with what is missing for each."""
     missing = {}
     for study, name in sorted({(cell.study, cell.data) for cell in cells}):
         if study == "network":
@@ -146,7 +147,7 @@ def run_cells(
             if on_done is not None:
                 on_done(finished.cell, len(cells) - len(todo) + n_done, len(cells))
     finally:
-        stop.set()  # after an error or Ctrl-C no further cell is begun
+        stop.set()  # after an error or Ctrl-C no further cell is started
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ class _Finished:
 
 
 def run_cell(cell: Cell, data: Data) -> Outcome:
-    """Run one cell; that it would not fit into memory is an outcome, too."""
+    """Run one cell; exceeding the memory limit is an outcome, too."""
     run = {"network": _network, "density": _density}.get(cell.study, _score)
     try:
         return run(cell, data)
@@ -200,7 +201,7 @@ def _density(cell: Cell, data: Data) -> Outcome:
     network = fit(result, rows)
     engine = Inference(network)
     asked = _with_gaps(test)
-    engine.score_samples(asked)  # what is computed once is not part of the time of a row
+    engine.score_samples(asked)  # one-off computations do not count towards the time per row
     begun = time.perf_counter()
     engine.score_samples(asked)
     seconds = time.perf_counter() - begun
@@ -216,10 +217,15 @@ def _density(cell: Cell, data: Data) -> Outcome:
 
 def _learn(cell: Cell, source: ScoreTable | Table) -> SearchResult:
     return learn(
-        source, treewidth=cell.treewidth, method=cell.method, score=cell.score,
+        source,
+        treewidth=cell.treewidth,
+        method=cell.method,
+        score=cell.score,
         max_parents=1 if cell.method == "tree" else 3,
-        time_limit=cell.seconds, max_iterations=cell.iterations, seed=cell.seed,
-    )  # fmt: skip
+        time_limit=cell.seconds,
+        max_iterations=cell.iterations,
+        seed=cell.seed,
+    )
 
 
 def _outcome(result: SearchResult) -> Outcome:
@@ -229,9 +235,13 @@ def _outcome(result: SearchResult) -> Outcome:
             rising.append((point.seconds, point.score))
     step = -(-len(rising) // MAX_TRACE)
     return Outcome(
-        result.status, result.score, result.bound, result.seconds, result.n_iterations,
+        result.status,
+        result.score,
+        result.bound,
+        result.seconds,
+        result.n_iterations,
         trace=tuple(rising[::-1][:: step or 1][::-1]),
-    )  # fmt: skip
+    )
 
 
 def _with_gaps(table: Table) -> Table:

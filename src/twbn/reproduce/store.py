@@ -1,4 +1,4 @@
-"""Results on disk: one line of CSV for each finished cell, with what made it."""
+"""Results on disk: one line of CSV for each finished cell, with its provenance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Outcome", "Store", "machine"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave. `took` and whatever ended by the clock differ from run to run."""
+    """The outcome of a run. `took`, and results that ended by the clock, differ between runs."""
 
     status: str  # of SearchResult, or "refused" with the reason in `note`
     value: float | None = None  # log score, or the upper bound
@@ -34,13 +34,13 @@ class Outcome:
     true_value: float | None = None  # the same of the network that the rows were drawn from
     true_held_out: float | None = None
     n_entries: int | None = None  # of the junction tree
-    row_seconds: float | None = None  # to answer one row with gaps
+    row_seconds: float | None = None  # to answer one row with missing cells
     trace: tuple[tuple[float, float], ...] = ()  # (seconds, score) at each improvement
     note: str = ""
 
     @property
     def by_the_clock(self) -> bool:
-        """Whether another run may give another value."""
+        """Whether another run may give a different value."""
         return self.status in {"time_limit", "interrupted"}
 
     def at(self, seconds: float) -> float | None:
@@ -87,7 +87,7 @@ class Store:
             csv.writer(file, lineterminator="\n").writerow(texts)
             file.flush()
             os.fsync(file.fileno())
-            # As it will be read again: a page must not depend on what was only in memory.
+            # Keep it as it will be read back: a page must not depend on values held only in memory.
             self._keep(dict(zip(COLUMNS, texts, strict=True)))
 
     def _read(self, content: bytes) -> None:

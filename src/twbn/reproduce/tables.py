@@ -53,7 +53,7 @@ def number(value: float | None, digits: int = 2) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds as a person says them."""
+    """Return seconds in human-readable form."""
     if seconds < 1:
         return "< 1 s"
     if seconds < 120:
@@ -84,7 +84,7 @@ def spread_of(outcomes: list[Outcome]) -> Spread | None:
 
 
 def proof_table(store: Store, size: Size) -> Grid:
-    """Return Table 1: the time until a network is proved optimal."""
+    """Return Table 1: the time until a structure is proved optimal."""
     head = ("method", "bound", *(label(data) for data in size.proof_sets))
     rows: list[tuple[str, ...]] = []
     for method, name in METHODS.items():
@@ -124,7 +124,7 @@ def _proof(outcome: Outcome | None) -> str:
 
 
 def score_table(store: Store, size: Size, k: int) -> Grid:
-    """Return Table 2 (bound 4) or 3 (bound 10): ours, and below it what the paper prints."""
+    """Return Table 2 (treewidth limit 4) or 3 (limit 10): our scores above the printed ones."""
     versions = (("sample-exact", "V1"), ("sample", "V2")) if k == 4 else (("sample", "V2"),)
     early, late = (duration(seconds) for seconds in size.solver_seconds)
     head = ["data", ""]

@@ -2,7 +2,7 @@
 
 from twbn.scores.compute import compute_scores
 from twbn.scores.estimate import Estimate, estimate
-from twbn.scores.formats import read_jkl, write_jkl
+from twbn.scores.jkl import read_jkl, write_jkl
 from twbn.scores.kinds import SCORES
 from twbn.scores.lazy import LazyScores
 from twbn.scores.protocol import LocalScores, ScoringInfo

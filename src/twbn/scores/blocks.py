@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
     from twbn.data.table import Table
     from twbn.scores.rules import ParentRules
 
-__all__ = ["score_in_blocks"]
+__all__ = ["BlockOptions", "score_in_blocks"]
 
-#: Blocks of variables for each worker, so that one slow block does not keep all waiting; with a
-#: time limit, which every block has for itself, there is one.
+#: Blocks of variables per worker, so that one slow block does not hold up the rest. With a time
+#: limit, which applies to each block separately, each worker gets one block.
 BLOCKS_PER_WORKER = 4
 
 
-def score_in_blocks(
-    cluster: Cluster,
-    table: Table,
-    kind: tuple[Any, float],
-    rules: ParentRules,
-    prune: bool,
-    budget: int,
-    n_bytes: int,
-    time_limit: float | None,
-) -> _core.ScoredSets:
-    """Return what `_core.score_parent_sets` does with a budget, a block of variables in each job.
+class BlockOptions(NamedTuple):
+    """How to score: the score and its equivalent sample size, rules, budget, limits."""
 
-    `kind` is the score and its equivalent sample size. For all sets there is no such thing: there
-    the variables share their counts, and one machine does it faster than several apart.
+    kind: tuple[str, float]
+    rules: ParentRules
+    prune: bool
+    budget: int
+    n_bytes: int
+    time_limit: float | None
+
+
+def score_in_blocks(cluster: Cluster, table: Table, options: BlockOptions) -> _core.ScoredSets:
+    """Return what `_core.score_parent_sets` returns with a budget, scoring one block per job.
+
+    Scoring all sets is not distributed: the variables then share their counts, and one machine is
+    faster than several that do not.
     """
     n = table.n_variables
-    per_worker = BLOCKS_PER_WORKER if time_limit is None else 1
-    n_blocks = min(n, per_worker * cluster.n_workers)
-    blocks = np.array_split(np.arange(n), n_blocks)
-    options = (prune, budget, n_bytes, time_limit)
-    jobs = [(table, kind, rules, int(b[0]), int(b[-1]) + 1, *options) for b in blocks]
+    per_worker = BLOCKS_PER_WORKER if options.time_limit is None else 1
+    blocks = np.array_split(np.arange(n), min(n, per_worker * cluster.n_workers))
+    jobs = [(table, options, int(b[0]), int(b[-1]) + 1) for b in blocks]
     parts: list[_core.ScoredSets] = cluster.map(_score_block, jobs)
     return {
         "variable_offsets": _joined_offsets([part["variable_offsets"] for part in parts]),
@@ -57,35 +57,26 @@ def score_in_blocks(
     }
 
 
-def _score_block(
-    table: Table,
-    kind: tuple[Any, float],
-    rules: ParentRules,
-    first: int,
-    last: int,
-    prune: bool,
-    budget: int,
-    n_bytes: int,
-    time_limit: float | None,
-) -> _core.ScoredSets:
-    """Score the variables first .. last - 1; the others get no parents, and are cut off."""
+def _score_block(table: Table, options: BlockOptions, first: int, last: int) -> _core.ScoredSets:
+    """Score the variables first .. last - 1; the others get no parents and are dropped."""
+    rules = options.rules
     mine = np.zeros(table.n_variables, dtype=bool)
     mine[first:last] = True
     found = _core.score_parent_sets(
-        scored_data(table, *kind),
+        scored_data(table, *options.kind),
         np.where(mine, rules.max_parents, 0).astype(rules.max_parents.dtype),
         rules.allowed,
         [list(parents) if mine[v] else [] for v, parents in enumerate(rules.required)],
-        prune,
-        budget,
+        options.prune,
+        options.budget,
         1,
-        n_bytes,
-        time_limit,
+        options.n_bytes,
+        options.time_limit,
         None,
     )
     sets = found["variable_offsets"][first : last + 1]
     members = found["set_offsets"][sets[0] : sets[-1] + 1]
-    # The numbers of sets are those of all variables: each other one has the empty set alone.
+    # The counts cover all variables; each variable outside the block has only the empty set.
     n_other = table.n_variables - (last - first)
     return {
         **found,

@@ -1,10 +1,9 @@
-"""Scores that a function of the user's gives, one parent set at a time."""
+"""Scores computed by a user-defined function, one parent set at a time."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import time
 from bisect import insort
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -21,11 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from twbn.data.table import Table
+    from twbn.deadline import Deadline
+    from twbn.scores.protocol import ScoringStatus
     from twbn.scores.rules import ParentRules
 
 __all__ = ["score_with_function"]
 
-#: What one set takes in the dictionaries here.
+#: Memory that one set takes in the dictionaries of this module.
 BYTES_PER_SET = 400
 
 Sets = dict[tuple[int, ...], float]
@@ -39,14 +40,14 @@ def score_with_function(
     *,
     prune: bool,
     budget: int | None,
-    time_limit: float | None,
+    deadline: Deadline,
     max_bytes: int,
     on_progress: Callable[[int, int], None] | None,
 ) -> ScoreTable:
     """Return the scores of all sets by size or, with a budget, of the most promising ones.
 
-    The same results as the compiled scores have, but for the order in which a budget is spent:
-    after the single parents, best first by the estimate of `core/best_first.h`.
+    The results are those of the compiled scores, except for the order in which a budget is spent:
+    after the single parents, best first by the estimate of `core/scores/best_first.h`.
     """
     table.require_complete("scoring")
     table.require_variation("scoring")
@@ -60,27 +61,32 @@ def score_with_function(
             "max_parents or budget"
         )
         raise MemoryLimitError(msg)
-    run = _Run(table, score, rules, time_limit, total, on_progress)
+    run = _Run(table, score, rules, deadline, total, on_progress)
     sets = run.by_size() if budget is None else run.promising(budget)
     kept = [_kept(found, rules, child, prune) for child, found in enumerate(sets)]
     info = ScoringInfo(
-        score_name(score), None, run.status, run.complete_size, run.n_scored, 0,
-        time.perf_counter() - run.begun, table.fingerprint, table.coding,
-    )  # fmt: skip
+        score=score_name(score),
+        status=run.status,
+        complete_size=run.complete_size,
+        n_scored=run.n_scored,
+        seconds=deadline.seconds,
+        fingerprint=table.fingerprint,
+        coding=table.coding,
+    )
     if any(not found for found in kept) and run.status == "interrupted":
         raise KeyboardInterrupt
     return ScoreTable.from_sets(table.names, kept, info)
 
 
 class _Run:
-    """One run of the function over parent sets, until the time is over."""
+    """One run of the function over parent sets, until the time limit has passed."""
 
     def __init__(
         self,
         table: Table,
         score: Callable[[Table, int, tuple[int, ...]], float],
         rules: ParentRules,
-        time_limit: float | None,
+        deadline: Deadline,
         total: int,
         on_progress: Callable[[int, int], None] | None,
     ) -> None:
@@ -89,9 +95,8 @@ class _Run:
         self._rules = rules
         self._total = total
         self._on_progress = on_progress
-        self.begun = time.perf_counter()
-        self._end = math.inf if time_limit is None else self.begun + time_limit
-        self.status = "complete"
+        self._deadline = deadline
+        self.status: ScoringStatus = "complete"
         self.complete_size = -1
         self.n_scored = 0
 
@@ -131,7 +136,7 @@ class _Run:
         return found
 
     def _by_promise(self, child: int, sets: Sets) -> Iterator[tuple[int, ...]]:
-        """Yield sets of two parents or more; whoever asks for the next has scored the last."""
+        """Yield sets of two or more parents; the caller scores each one before taking the next."""
         most = int(self._rules.max_parents[child])
         singles: list[tuple[float, int]] = []
         for parent in self._candidates(child) if most else []:
@@ -171,7 +176,7 @@ class _Run:
     def _over(self) -> bool:
         if interrupts.pending():
             self.status = "interrupted"
-        elif time.perf_counter() > self._end:
+        elif self._deadline.passed:
             self.status = "time_limit"
         return self.status in {"interrupted", "time_limit"}
 
@@ -181,7 +186,7 @@ class _Run:
 
 
 def _kept(found: Sets, rules: ParentRules, child: int, prune: bool) -> Sets:
-    """Return the sets that the rules admit and that no scored subset does as well as."""
+    """Return the admitted sets; with `prune`, only those better than all their scored subsets."""
     best: Sets = {}  # over the set and its scored subsets
     kept: Sets = {}
     for parents, value in sorted(found.items(), key=lambda item: len(item[0])):

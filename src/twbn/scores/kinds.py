@@ -1,4 +1,4 @@
-"""The scores there are, and the checks of what a caller asks for."""
+"""Built-in scores, and validation of the `score` option."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from twbn import _core
-from twbn.errors import DataError, OptionError
+from twbn.errors import DataError, Option, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ __all__ = [
     "scored_data",
 ]
 
-#: Score functions by name, with what they are.
+#: Descriptions of the score functions, by name.
 SCORES = {
     "bdeu": "Bayesian Dirichlet equivalent uniform, with an equivalent sample size",
     "bic": "Bayesian information criterion (equal to MDL)",
@@ -38,7 +38,7 @@ ALIASES = {"mdl": "bic", "ll": "loglik"}
 #: A name, or a function (table, child, parents) -> score with columns by position.
 ScoreOption: TypeAlias = "str | Callable[[Table, int, tuple[int, ...]], float]"
 
-#: What the scores of a network may add up to, either way: sums and differences stay finite.
+#: Largest magnitude of a structure's score, so that sums and differences stay finite.
 MAX_TOTAL = 1e300
 MAX_STATES = 4096
 MAX_VARIABLES = 65_535
@@ -51,15 +51,15 @@ def checked_score(score: ScoreOption, ess: float) -> None:
         msg = f"unknown score {score!r}; expected one of {known}, or a function"
         raise OptionError(msg)
     if not (isinstance(ess, int | float | np.number) and ess > 0 and math.isfinite(ess)):
-        msg = f"ess (equivalent sample size) must be a positive number, got {ess!r}"
-        raise OptionError(msg)
+        problem = f" (equivalent sample size) must be a positive number, got {ess!r}"
+        raise OptionError(Option("ess"), problem)
 
 
 def checked_value(value: object, table: Table, child: int, parents: Sequence[int]) -> float:
-    """Return what a score function gave, or raise OptionError naming the family it is no score of.
+    """Return a score function's value, or raise OptionError naming the family if it is invalid.
 
-    Minus infinity rules a family out. Numbers so large that those of a network would not add up to
-    a finite one are refused.
+    Minus infinity excludes a family. Values so large that the sum over a structure might not be
+    finite are refused.
     """
     number = float(value) if isinstance(value, int | float | np.floating | np.integer) else math.nan
     if abs(number) <= MAX_TOTAL / table.n_variables or number == -math.inf:
@@ -80,7 +80,7 @@ def score_name(score: ScoreOption) -> str:
 
 
 def scored_data(table: Table, score: str, ess: float) -> _core.ScoredData:
-    """Hand the table to the compiled core, with the terms of one score."""
+    """Return the table in the form the compiled core takes, with the terms of one score."""
     table.require_complete("scoring")
     table.require_variation("scoring")
     if table.n_variables > MAX_VARIABLES:

@@ -1,4 +1,4 @@
-"""Local scores computed when first asked for."""
+"""Local scores computed on demand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn import _core
-from twbn.data.convert import as_table
-from twbn.errors import OptionError
+from twbn.checks import checked_memory_limit
+from twbn.data.frames import as_table
 from twbn.scores.kinds import (
     ScoreOption,
     checked_score,
@@ -33,10 +33,10 @@ BYTES_PER_SET = 160  # key, score and their share of a hash table
 
 
 class LazyScores:
-    """Local scores of a table, computed on demand and remembered in bounded memory.
+    """Local scores of a table, computed on demand and cached in limited memory.
 
-    Thread-safe. When the memory is used up, remembered scores are forgotten and computed again if
-    asked for again; answers never change. The parameters are those of `compute_scores`.
+    Thread-safe. When the memory limit is reached, cached scores are discarded and recomputed when
+    needed; the values never change. The parameters are those of `compute_scores`.
 
     Examples
     --------
@@ -62,9 +62,7 @@ class LazyScores:
     ) -> None:
         table = as_table(data)
         checked_score(score, ess)
-        if not memory_limit > 0:
-            msg = f"memory_limit must be positive (GiB), got {memory_limit}"
-            raise OptionError(msg)
+        checked_memory_limit(memory_limit)
         self._made_of = (table, score, ess, memory_limit)
         self.names = table.names
         name = score_name(score)
@@ -97,7 +95,7 @@ class LazyScores:
         return _CallableCache(partial(_called, score, table), max_sets)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was computed refers to this process's memory; it is computed anew where it is needed.
+        # The cache refers to this process's memory; it is recreated when unpickled.
         return {key: value for key, value in self.__dict__.items() if key not in _COMPILED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -106,7 +104,7 @@ class LazyScores:
 
     @cached_property
     def lookup(self) -> _core.ScoreLookup:
-        """The scores as the compiled searches ask for them."""
+        """The object through which compiled searches look up scores."""
         if isinstance(self._cache, _CallableCache):
             # Not self.local: the lookup must not keep alive the object that holds it.
             function = partial(_admitted_score, self.rules, self._cache)
@@ -114,8 +112,8 @@ class LazyScores:
         required = [list(parents) for parents in self.rules.required]
         return _core.LazyLookup(self._cache, self.rules.max_parents, self.rules.allowed, required)
 
-    def upper_bound(self) -> float:
-        """Return zero for scores that are log-probabilities at most, infinity for a function."""
+    def trivial_bound(self) -> float:
+        """Return zero for built-in scores (log-probabilities at most), infinity for a function."""
         return float("inf") if isinstance(self._cache, _CallableCache) else 0.0
 
     @property
@@ -134,12 +132,12 @@ class LazyScores:
         return _admitted_score(self.rules, self._cache, int(child), family)
 
     def total(self, dag: HasParents | ParentLists) -> float:
-        """Return the score of a network."""
+        """Return the score of a structure."""
         return total_score(self, dag)
 
     @property
     def n_remembered(self) -> int:
-        """Number of scores held now."""
+        """Number of scores currently in the cache."""
         return self._cache.n_remembered()
 
     @property
@@ -161,7 +159,7 @@ def _called(
     child: int,
     parents: tuple[int, ...],
 ) -> float:
-    """Return what a score function says of one family, or raise OptionError if it is no score."""
+    """Return a function's score of one family, or raise OptionError if it is not a valid score."""
     return checked_value(score(table, child, parents), table, child, parents)
 
 

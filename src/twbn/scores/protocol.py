@@ -1,10 +1,10 @@
-"""What every search may ask of scores, precomputed or not."""
+"""The interface of local scores to a search, precomputed or not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from twbn.errors import DataError
 
@@ -16,21 +16,25 @@ __all__ = [
     "LocalScores",
     "ParentLists",
     "ScoringInfo",
+    "ScoringStatus",
     "checked_family",
     "parent_lists",
     "total_score",
 ]
 
+#: How scoring may end. `budget`: only the most promising sets were explored; `lazy`: sets are
+#: scored on demand.
+ScoringStatus = Literal["complete", "time_limit", "interrupted", "memory_limit", "budget", "lazy"]
 ParentLists: TypeAlias = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
 class ScoringInfo:
-    """Which score a table holds, and how it came about."""
+    """Which score a table holds, and how it was computed."""
 
     score: str = "unknown"  # bdeu, bic, …, or the name of a function or file
     ess: float | None = None  # equivalent sample size, for BDeu
-    status: str = "complete"  # or time_limit, interrupted, memory_limit, budget, lazy
+    status: ScoringStatus = "complete"
     complete_size: int | None = None  # all parent sets up to this size were considered
     n_scored: int = 0
     n_skipped: int = 0  # ruled out by a bound, unscored
@@ -40,12 +44,12 @@ class ScoringInfo:
 
     @property
     def label(self) -> str:
-        """The score for a reader, such as ``bdeu, ess 1``."""
+        """The score as shown to users, such as ``bdeu, ess 1``."""
         return self.score if self.ess is None else f"{self.score}, ess {self.ess:g}"
 
 
 class HasParents(Protocol):
-    """Anything with the parents of every variable: a Dag is."""
+    """Anything that has the parents of every variable, such as a Dag."""
 
     @property
     def parents(self) -> ParentLists:
@@ -74,21 +78,21 @@ class LocalScores(Protocol):
 
     @property
     def info(self) -> ScoringInfo:
-        """Which score these are, and how they came about."""
+        """Which score these are, and how they were computed."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """What tells the data, or these scores, from others."""
+        """Hash that identifies the data or, if they are unknown, these scores."""
         ...
 
     @property
     def lookup(self) -> _core.ScoreLookup:
-        """The scores as the compiled searches ask for them."""
+        """The object through which compiled searches look up scores."""
         ...
 
-    def upper_bound(self) -> float:
-        """Return a number that no network's score exceeds."""
+    def trivial_bound(self) -> float:
+        """Return an upper bound on the score of any structure, from the local scores alone."""
         ...
 
     def local(self, child: int, parents: Sequence[int]) -> float:
@@ -96,7 +100,7 @@ class LocalScores(Protocol):
         ...
 
     def total(self, dag: HasParents | ParentLists) -> float:
-        """Return the score of a whole network."""
+        """Return the score of a whole structure."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Which parent sets are wanted: sizes, required and forbidden arcs, tiers."""
+"""Constraints on parent sets: sizes, required and forbidden arcs, tiers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twbn.data.table import unknown_name
-from twbn.errors import OptionError
+from twbn.checks import checked_whole, unknown
+from twbn.errors import Option, OptionError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +53,7 @@ def make_rules(
     max_parents
         Largest parent set, for all variables or by name (3 for those not named); None: no limit.
     required, forbidden
-        Arcs (parent, child) that must or must not be there.
+        Arcs (parent, child) that must or must not be present.
     tiers
         Groups of variables in order: no arc leads from a later group to an earlier one.
         Variables in no group are free.
@@ -93,9 +93,9 @@ def make_rules(
 def within_treewidth(
     max_parents: int | Mapping[str, int] | None, treewidth: int
 ) -> int | Mapping[str, int] | None:
-    """Return `max_parents` without sizes that no network of a treewidth has: a family is a clique.
+    """Return `max_parents` limited to `treewidth`: every family is a clique of the moral graph.
 
-    Sizes by name stay as they are.
+    Sizes given by name are returned unchanged.
 
     Examples
     --------
@@ -117,8 +117,8 @@ def _arcs(
             raise OptionError(msg)
         for name in arc:
             if name not in position:
-                msg_0 = f"{kind} arc {tuple(arc)!r}: {unknown_name(name, list(position))}"
-                raise OptionError(msg_0)
+                problem = unknown("variable", name, list(position))
+                raise OptionError(Option(kind), f" arc {tuple(arc)!r}: {problem}")
         if arc[0] == arc[1]:
             msg = f"{kind} arc {tuple(arc)!r} leads from a variable to itself"
             raise OptionError(msg)
@@ -128,8 +128,8 @@ def _arcs(
 def _variables(names: Iterable[str], position: Mapping[str, int], kind: str) -> Iterable[int]:
     for name in [names] if isinstance(names, str) else names:
         if name not in position:
-            msg = f"{kind}: {unknown_name(name, list(position))}"
-            raise OptionError(msg)
+            problem = unknown("variable", name, list(position))
+            raise OptionError(Option(kind), f": {problem}")
         yield position[name]
 
 
@@ -140,7 +140,8 @@ def _apply_tiers(
     for tier, members in enumerate(tiers):
         for name in [members] if isinstance(members, str) else members:
             if name not in position:
-                raise OptionError(f"tier {tier + 1}: {unknown_name(name, list(position))}")  # noqa: EM102
+                problem = unknown("variable", name, list(position))
+                raise OptionError(f"tier {tier + 1}: ", problem)
             if position[name] in tier_of:
                 msg = f"{name!r} is in tier {tier_of[position[name]] + 1} and in tier {tier + 1}"
                 raise OptionError(msg)
@@ -159,17 +160,15 @@ def _sizes(names: Sequence[str], max_parents: int | Mapping[str, int] | None) ->
         sizes = np.full(n, 3, dtype=np.int32)
         for name, size in max_parents.items():
             if name not in names:
-                raise OptionError(f"max_parents: {unknown_name(name, names)}")  # noqa: EM102
+                problem = unknown("variable", name, names)
+                raise OptionError(Option("max_parents"), f": {problem}")
             sizes[list(names).index(name)] = _size(size)
         return sizes
     return np.full(n, min(_size(max_parents), n), dtype=np.int32)
 
 
 def _size(size: int) -> int:
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-        msg = f"max_parents must be a whole number, 0 or more, got {size!r}"
-        raise OptionError(msg)
-    return min(int(size), 2**20)
+    return min(checked_whole("max_parents", size, least=0), 2**20)
 
 
 def _check_acyclic(names: Sequence[str], parents: Sequence[set[int]]) -> None:

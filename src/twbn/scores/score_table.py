@@ -80,7 +80,7 @@ class ScoreTable:
                 (
                     (float(score), tuple(sorted(members)))
                     for members, score in families.items()
-                    if score != -math.inf  # what cannot be is not there
+                    if score != -math.inf  # excluded sets are not stored
                 ),
                 key=lambda item: (-item[0], len(item[1]), item[1]),
             )
@@ -111,17 +111,69 @@ class ScoreTable:
     @cached_property
     def max_parents(self) -> int:
         """Size of the largest parent set."""
-        return int(np.diff(self.set_offsets).max(initial=0))
+        return int(self.set_sizes.max(initial=0))
+
+    @property
+    def set_sizes(self) -> NDArray[np.int64]:
+        """Number of parents of each set."""
+        return np.diff(self.set_offsets)
+
+    @property
+    def children(self) -> NDArray[np.int64]:
+        """The variable that each set belongs to."""
+        return np.repeat(np.arange(self.n_variables), np.diff(self.variable_offsets))
+
+    def positions(self, child: int) -> range:
+        """Return the positions of a variable's sets among all sets."""
+        return range(int(self.variable_offsets[child]), int(self.variable_offsets[child + 1]))
+
+    def position(self, child: int, parents: Sequence[int]) -> int:
+        """Return the position of one family among all sets, or -1 where the table lacks it."""
+        return self.index.find(int(child), checked_family(self.names, child, parents))
+
+    def parents_at(self, position: int) -> tuple[int, ...]:
+        """Return the parents of the set at a position, ascending."""
+        first, last = self.set_offsets[position], self.set_offsets[position + 1]
+        return tuple(self.parents[first:last].tolist())
 
     def sets(self, child: int) -> Iterator[tuple[float, tuple[int, ...]]]:
         """Yield (score, parents) of one variable, best first."""
-        for t in range(self.variable_offsets[child], self.variable_offsets[child + 1]):
-            first, last = self.set_offsets[t], self.set_offsets[t + 1]
-            yield float(self.scores[t]), tuple(self.parents[first:last].tolist())
+        for position in self.positions(child):
+            yield float(self.scores[position]), self.parents_at(position)
+
+    def losses(self) -> NDArray[np.float64]:
+        """Return how much worse each set scores than the best set of its variable."""
+        return self.best()[self.children] - self.scores
+
+    def spare(self, score: float) -> float:
+        """Return how much worse `score` is than the sum of the best local scores."""
+        return float(self.best().sum()) - score
+
+    def hopeless(self, score: float) -> NDArray[np.bool_]:
+        """Return a mask of the sets that occur in no structure scoring better than `score`.
+
+        Such a set alone loses more, relative to the best set of its variable, than a structure with
+        this score loses in total.
+        """
+        spare = self.spare(score)
+        return np.asarray(self.losses() > spare + 1e-6 * max(abs(spare), 1.0))
+
+    @classmethod
+    def chosen(cls, table: ScoreTable, kept: NDArray[np.bool_], info: ScoringInfo) -> ScoreTable:
+        """Return a table with some of the sets of another table."""
+        counts = np.bincount(table.children[kept], minlength=table.n_variables)
+        return cls(
+            table.names,
+            np.concatenate([[0], np.cumsum(counts)]),
+            table.scores[kept],
+            np.concatenate([[0], np.cumsum(table.set_sizes[kept])]),
+            table.parents[np.repeat(kept, table.set_sizes)],
+            info,
+        )
 
     @cached_property
     def index(self) -> _core.ScoreIndex:
-        """The hash that finds a family in O(size); built when first used."""
+        """Hash index that finds a family in O(size); built on first use."""
         index = _core.ScoreIndex(self.variable_offsets, self.scores, self.set_offsets, self.parents)
         if index.duplicate() >= 0:
             child = int(np.searchsorted(self.variable_offsets, index.duplicate(), "right")) - 1
@@ -134,17 +186,17 @@ class ScoreTable:
         return self.index.score(int(child), checked_family(self.names, child, parents))
 
     def total(self, dag: HasParents | ParentLists) -> float:
-        """Return the score of a network; minus infinity if one of its families is not here."""
+        """Return the score of a structure; minus infinity if the table lacks a family of it."""
         return total_score(self, dag)
 
     def best(self) -> NDArray[np.float64]:
-        """Return the best local score of each variable; their sum bounds every network's."""
+        """Return the best local score of each variable; their sum bounds every structure's."""
         self._require_sets()
         return self.scores[self.variable_offsets[:-1]]
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells the data from others, where they are known; otherwise these scores."""
+        """Hash that identifies the data or, if they are unknown, these scores."""
         return self.info.fingerprint if self.info.fingerprint is not None else self.digest
 
     @cached_property
@@ -155,23 +207,23 @@ class ScoreTable:
 
     @cached_property
     def lookup(self) -> _core.ScoreLookup:
-        """The scores as the compiled searches ask for them."""
+        """The object through which compiled searches look up scores."""
         return _core.IndexLookup(self.index)
 
-    def upper_bound(self) -> float:
-        """Return a number that no network's score exceeds.
+    def trivial_bound(self) -> float:
+        """Return an upper bound on the score of any structure.
 
-        The sum of the best local scores, if all parent sets were considered. Otherwise sets that
-        are not here may be better: zero, as scores are logarithms of probabilities at most, or
-        infinity for a function.
+        This is the sum of the best local scores if all parent sets were considered. Otherwise, sets
+        that the table lacks may be better, and the bound is zero for built-in scores, which are at
+        most log-probabilities, or infinity for a function.
         """
         if self.info.status == "complete":
             return float(sum(self.best().tolist()))
         return 0.0 if self.info.score in SCORES else float("inf")
 
     def statistics(self) -> dict[str, Any]:
-        """Return counts by variable and by size, and the range of network scores."""
-        sizes = np.diff(self.set_offsets)
+        """Return counts by variable and by size, and the range of structure scores."""
+        sizes = self.set_sizes
         counts = np.diff(self.variable_offsets)
         empty = [self.local(v, ()) for v in range(self.n_variables)]
         return {
@@ -204,7 +256,7 @@ class ScoreTable:
         return f"ScoreTable({self.info.label}, {self.n_variables} variables, {self.n_sets} sets)"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The hash refers to this process's memory; it is built anew where it is needed.
+        # The hash index refers to this process's memory; it is rebuilt when needed elsewhere.
         arrays = (self.variable_offsets, self.scores, self.set_offsets, self.parents)
         return (ScoreTable, (self.names, *arrays, self.info))
 
@@ -215,13 +267,13 @@ class ScoreTable:
             raise DataError(msg)
 
     def _check_totals(self) -> None:
-        """Refuse scores whose sum over a network would not be finite."""
+        """Raise DataError if the score of a structure might not be finite."""
         sizes = np.where(np.isfinite(self.scores), np.abs(self.scores), 0.0)
         largest = np.maximum.reduceat(sizes, self.variable_offsets[:-1])
         if float(np.sum(largest / MAX_TOTAL)) > 1.0:
             v = int(largest.argmax())
             msg = (
-                f"a score of {self.names[v]!r} is as large as {largest[v]:g}; those of a network "
+                f"a score of {self.names[v]!r} is as large as {largest[v]:g}; those of a structure "
                 f"must not add up to more than {MAX_TOTAL:g} either way"
             )
             raise DataError(msg)
@@ -243,7 +295,7 @@ class ScoreTable:
             raise DataError(msg)
         self._require_sets()
         if not np.all(np.isfinite(self.scores)):
-            msg = "local scores must be finite; a set that cannot be is left out"
+            msg = "local scores must be finite; leave out sets that are excluded"
             raise DataError(msg)
         self._check_totals()
         if len(self.parents) and (self.parents.min() < 0 or self.parents.max() >= n):
@@ -255,8 +307,7 @@ class ScoreTable:
         if rises.any():
             msg = "the sets of each variable must be ordered best first"
             raise DataError(msg)
-        child = np.repeat(np.arange(n), np.diff(self.variable_offsets))
-        owner = np.repeat(child, np.diff(self.set_offsets))
+        owner = np.repeat(self.children, self.set_sizes)
         steps = np.diff(self.parents) <= 0
         starts = self.set_offsets[1:-1]
         steps[starts[(starts > 0) & (starts < len(self.parents))] - 1] = False

@@ -1,4 +1,4 @@
-"""A score table of scores that are computed on demand."""
+"""Conversion of scores computed on demand into a score table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_SETS = 5_000_000
 
 
 def tabulated(scores: LocalScores) -> ScoreTable:
-    """Return the scores as a table: themselves, or every candidate set asked for once."""
+    """Return `scores` if it is a table, else a table of the scores of all candidate sets."""
     if isinstance(scores, ScoreTable):
         return scores
     n, size = scores.n_variables, scores.max_parents

@@ -1,25 +1,44 @@
-"""Searches for networks of bounded treewidth."""
+"""Searches: scores in, a structure with its proof out. A search never sees rows."""
 
+# Importing a module registers its methods.
+from twbn.search.auto import auto
 from twbn.search.bound import Bound, upper_bound
-from twbn.search.dynamic import best_unbounded
-from twbn.search.formats import ResultFile, read_result, result_document, write_result
-from twbn.search.ktree_dp import best_dag_inside, polish
-from twbn.search.methods import METHODS, learn
-from twbn.search.result import SearchResult, TracePoint, VerificationError
+from twbn.search.exact.bags import best_unbounded, dp
+from twbn.search.exact.maxsat import maxsat
+from twbn.search.exact.milp import milp, milp_paper
+from twbn.search.exact.portfolio import exact
+from twbn.search.heuristic.anneal import anneal
+from twbn.search.heuristic.polish import best_dag_inside, polish
+from twbn.search.heuristic.sample import sample, sample_exact
+from twbn.search.heuristic.tree import tree
+from twbn.search.method import METHODS, Method, register, search_method
+from twbn.search.result import SearchResult
+from twbn.search.result_file import read_result, result_document, write_result
+from twbn.search.run import Run
 
 __all__ = [
     "METHODS",
     "Bound",
-    "ResultFile",
+    "Method",
+    "Run",
     "SearchResult",
-    "TracePoint",
-    "VerificationError",
+    "anneal",
+    "auto",
     "best_dag_inside",
     "best_unbounded",
-    "learn",
+    "dp",
+    "exact",
+    "maxsat",
+    "milp",
+    "milp_paper",
     "polish",
     "read_result",
+    "register",
     "result_document",
+    "sample",
+    "sample_exact",
+    "search_method",
+    "tree",
     "upper_bound",
     "write_result",
 ]

@@ -1,28 +1,83 @@
-"""The method for those who do not want to choose one."""
+"""The default method, which chooses another method to suit the problem."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from typing import TYPE_CHECKING
 
 from twbn.errors import MemoryLimitError
-from twbn.interrupts import keeps_best
 from twbn.scores.score_table import ScoreTable
-from twbn.search.anneal import anneal
-from twbn.search.companion import beside_bound
-from twbn.search.dynamic import dp
-from twbn.search.options import SearchOptions
-from twbn.search.tree import refuse_too_large, tree
+from twbn.search.bound.companion import beside_bound
+from twbn.search.exact.bags import dp
+from twbn.search.heuristic.anneal import anneal
+from twbn.search.heuristic.tree import refuse_too_large, tree
+from twbn.search.method import register, search_method
 
 if TYPE_CHECKING:
     from twbn.scores.protocol import LocalScores
-    from twbn.search.options import Improvement, Progress, Start
     from twbn.search.result import SearchResult
+    from twbn.search.run import Run
 
 __all__ = ["auto"]
 
-#: Variables up to which a proof by dynamic programming is tried first, and its share of the time.
+#: Most variables for which dynamic programming is tried first, and its fraction of the time.
 MAX_PROOF_VARIABLES, PROOF_SHARE = 15, 0.6
+
+
+@register
+@search_method("auto", "whatever suits the problem; the notes say what, and why", improves=True)
+def auto(scores: LocalScores, run: Run) -> SearchResult:
+    """Return a structure found by the method that suits the problem; the notes say which, and why.
+
+    Notes
+    -----
+    For treewidth one, `auto` finds the optimal tree. For few variables, it tries dynamic
+    programming and, if that does not finish, spends the remaining time on annealing. Otherwise it
+    runs annealing, alongside the bound of the relaxation if the limit is in seconds and the scores
+    are a table.
+    """
+    result, reason = _by_what_suits(scores, run)
+    return result.noted(f"auto: {reason}").but(method=run.method, seconds=run.seconds)
+
+
+def _by_what_suits(scores: LocalScores, run: Run) -> tuple[SearchResult, str]:
+    if run.k <= 1 and run.first is None and _tree_fits(run.n):
+        result = tree(scores, run.with_changes(time_limit=run.time_left))
+        best = "the optimal" if result.status == "optimal" else "a"
+        return result, f"{best} tree, as the treewidth limit is one"
+    if run.max_iterations is not None:
+        return anneal(scores, run), "annealing, as the budget is in iterations"
+    rest = run.with_changes(time_limit=run.time_left)
+    if scores.info.status != "complete" or not isinstance(scores, ScoreTable):
+        on_demand = scores.info.status == "lazy"
+        why = "scores are computed on demand" if on_demand else "not all parent sets were scored"
+        return anneal(scores, rest), f"annealing without a bound, as {why}"
+    if run.n > MAX_PROOF_VARIABLES:
+        reason = f"annealing beside a bound, as {run.n} variables are too many for a quick proof"
+        return _anneal_beside_bound(scores, run), reason
+    left = run.time_left or 0.0
+    proof = dp(scores, run.with_changes(time_limit=PROOF_SHARE * left, on_improvement=None))
+    if proof.status not in {"time_limit", "memory_limit"}:
+        return proof, f"dynamic programming, as {run.n} variables are few"
+    reason = f"annealing beside a bound, as {run.n} variables are too hard for a quick proof"
+    result = _anneal_beside_bound(scores, run, proof)
+    bound = max(min(result.bound, proof.bound), result.score)
+    return result.but(bound=bound), reason
+
+
+def _anneal_beside_bound(
+    scores: LocalScores, run: Run, start: SearchResult | None = None
+) -> SearchResult:
+    left = run.time_left or math.inf
+    changes = {"time_limit": left} if start is None else {"time_limit": left, "start": start}
+    rest = run.with_changes(**changes)
+    return beside_bound(
+        lambda: anneal(scores, rest),
+        scores,
+        treewidth=run.treewidth,
+        time_limit=left,
+        seed=run.seed,
+    )
 
 
 def _tree_fits(n: int) -> bool:
@@ -31,79 +86,3 @@ def _tree_fits(n: int) -> bool:
     except MemoryLimitError:
         return False
     return True
-
-
-@keeps_best
-def auto(
-    scores: LocalScores,
-    *,
-    treewidth: int,
-    time_limit: float | None = None,
-    max_iterations: int | None = None,
-    seed: int = 0,
-    n_jobs: int | None = None,
-    start: Start | None = None,
-    on_progress: Progress | None = None,
-    on_improvement: Improvement | None = None,
-) -> SearchResult:
-    """Return a network by the method that suits the problem; the notes say which, and why.
-
-    Notes
-    -----
-    Treewidth one: the optimal tree. Few variables: a proof by dynamic programming, and annealing
-    with the time that is left when it does not come. Otherwise annealing, beside the bound of the
-    relaxation when the budget is in seconds and the scores are a table.
-    """
-    options = SearchOptions.check(
-        scores, treewidth=treewidth, time_limit=time_limit, max_iterations=max_iterations,
-        seed=seed, n_jobs=n_jobs, start=start,
-    )  # fmt: skip
-    given = options.start
-
-    def search(seconds: float | None, first: Start | None) -> SearchResult:
-        return anneal(
-            scores, treewidth=treewidth, time_limit=seconds, max_iterations=max_iterations,
-            seed=seed, n_jobs=n_jobs, start=first, on_progress=on_progress,
-            on_improvement=on_improvement,
-        )  # fmt: skip
-
-    n, left = options.n, options.time_left
-    known = float("inf")
-    if options.k <= 1 and given is None and _tree_fits(n):
-        result = tree(
-            scores, treewidth=treewidth, time_limit=left, seed=seed, on_progress=on_progress
-        )
-        reason = f"{'the optimal' if result.status == 'optimal' else 'a'} tree, as the bound is one"
-    elif max_iterations is not None:
-        reason = "annealing, as the budget is in iterations"
-        result = search(time_limit, given)
-    elif not isinstance(scores, ScoreTable) or left is None:
-        reason = "annealing without a bound, as scores are computed on demand"
-        result = search(left, given)
-    elif scores.info.status != "complete":
-        reason = "annealing without a bound, as not all parent sets were scored"
-        result = search(left, given)
-    else:
-        first: Start | None = given
-        if n <= MAX_PROOF_VARIABLES:
-            reason = f"dynamic programming, as {n} variables are few"
-            result = dp(
-                scores, treewidth=treewidth, time_limit=PROOF_SHARE * left, seed=seed,
-                n_jobs=n_jobs, start=given, on_progress=on_progress,
-            )  # fmt: skip
-            first, known = result, result.bound
-        if n > MAX_PROOF_VARIABLES or result.status in {"time_limit", "memory_limit"}:
-            why = "too many for" if n > MAX_PROOF_VARIABLES else "too hard for"
-            reason = f"annealing beside a bound, as {n} variables are {why} a quick proof"
-            left = options.time_left or 0.001
-            result = beside_bound(
-                lambda: search(left, first), scores, treewidth=treewidth, time_limit=left, seed=seed
-            )
-    return replace(
-        result,
-        scores=scores,
-        method="auto",
-        bound=max(min(result.bound, known), result.score),
-        seconds=options.seconds,
-        notes=(*result.notes, f"auto: {reason}"),
-    )

@@ -1,4 +1,4 @@
-"""Scores in which no network fits: why that is."""
+"""Why no structure fits the scores, when none does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twbn.graphs.graph import Graph
-from twbn.graphs.treewidth import lower_bound
+from twbn.graphs.treewidth import contraction_degeneracy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,23 +17,22 @@ if TYPE_CHECKING:
 
     from twbn.scores.score_table import ScoreTable
 
-__all__ = ["a_network", "conflict"]
+__all__ = ["a_structure", "conflict"]
 
 
 def conflict(table: ScoreTable, treewidth: int) -> str | None:
-    """Return why no network within the bound can have all its parent sets in a table, if so.
+    """Return why no structure within the limit has all its parent sets in a table, or None.
 
-    None when nothing speaks against it: an answer, but no proof, that there is one. O(number of
-    sets) for each variable without an empty set; nothing where all have one.
+    None means that no conflict was found, which does not prove that such a structure exists.
+    O(number of sets) for each variable without an empty set; no work if all variables have one.
     """
-    sizes = np.diff(table.set_offsets)
-    smallest = np.minimum.reduceat(sizes, table.variable_offsets[:-1])
+    smallest = np.minimum.reduceat(table.set_sizes, table.variable_offsets[:-1])
     if not smallest.any():
         return None
     families = [[frozenset(p) for _, p in table.sets(v)] for v in range(table.n_variables)]
     left = set(range(table.n_variables))
     while True:
-        # Whoever has a set without the others left can come before them.
+        # A variable with a parent set disjoint from `left` can precede all of `left`.
         free = {v for v in left if any(not parents & left for parents in families[v])}
         if not free:
             break
@@ -47,36 +46,35 @@ def conflict(table: ScoreTable, treewidth: int) -> str | None:
         for v, parents in enumerate(required)
         for a, b in combinations((v, *sorted(parents)), 2)
     ]
-    width = lower_bound(Graph.from_edges(table.n_variables, edges))
+    width = contraction_degeneracy(Graph.from_edges(table.n_variables, edges))
     if width > treewidth:
         arcs = [
             f"{table.names[p]} -> {table.names[v]}" for v, ps in enumerate(required) for p in ps
         ]
         return (
             f"the required arcs {_listed(arcs)} alone have treewidth {width} or more; "
-            f"the bound is {treewidth}"
+            f"the limit is {treewidth}"
         )
     return None
 
 
-def a_network(table: ScoreTable) -> NDArray[np.int64]:
-    """Return the families, by position, of an acyclic network with small parent sets.
+def a_structure(table: ScoreTable) -> NDArray[np.int64]:
+    """Return the families, by position, of an acyclic structure with small parent sets.
 
-    Whatever its treewidth; fewer families than variables when there is none.
+    Its treewidth is not limited. There are fewer families than variables if no structure exists.
     """
     left = set(range(table.n_variables))
-    empty = np.flatnonzero(np.diff(table.set_offsets) == 0)
+    empty = np.flatnonzero(table.set_sizes == 0)
     if len(empty) == table.n_variables:
         return empty
     chosen: list[int] = []
     while True:
         done = set()
         for v in left:
-            first = int(table.variable_offsets[v])
             usable = [
-                (len(parents), first + t)
-                for t, (_, parents) in enumerate(table.sets(v))
-                if not left.intersection(parents)
+                (len(table.parents_at(t)), t)
+                for t in table.positions(v)
+                if not left.intersection(table.parents_at(t))
             ]
             if usable:
                 chosen.append(min(usable)[1])

@@ -15,7 +15,7 @@ class JunctionTree {
       const potential = this.potentials[bag];
       for (let i = 0; i < potential.length; i++) potential[i] *= table[at[i]];
     });
-    // For every bag below another: where its entries, and those of the bag above, are in between.
+    // For every bag but the root: where its entries, and those of the bag above, are in the separator.
     this.links = model.bags.map((bag, i) => {
       const above = model.up[i];
       if (above < 0) return null;
@@ -99,7 +99,7 @@ class JunctionTree {
       const above = beliefs[link.above];
       const message = new Float64Array(link.size);
       for (let e = 0; e < above.length; e++) message[link.from[e]] += above[e];
-      // What was sent up is not sent back; where that was nothing, nothing comes back.
+      // The message sent up is divided out; where that was zero, so is the message sent back.
       for (let e = 0; e < message.length; e++)
         message[e] = sent[i][e] > 0 ? message[e] / sent[i][e] : 0;
       scaled(message);

@@ -3,10 +3,10 @@ const model = document.getElementById("model") && JSON.parse(document.getElement
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 for (const tools of all(".tools")) tools.hidden = false;
 
-/* Units of a drawing for a pixel, at most, when it is first shown. */
+/* Maximum number of drawing units per pixel when a drawing is first shown. */
 const READABLE = 1.25;
 
-/* Drawings: moved and zoomed by changing what of them is in view. */
+/* Drawings are moved and zoomed by changing their view box. */
 function makeMovable(canvas) {
   const drawing = canvas.querySelector("svg");
   const whole = drawing.viewBox.baseVal;
@@ -97,7 +97,7 @@ const nodes = canvas ? all(".node", canvas) : [];
 const arcs = canvas ? all("path[data-tail]", canvas) : [];
 const cards = all(".card");
 
-/* A variable that is chosen shows its arcs and its card. */
+/* Choosing a variable highlights its arcs and its card. */
 function choose(v) {
   const again = nodes[v].classList.contains("chosen");
   for (const element of [...nodes, ...cards]) element.classList.remove("chosen");
@@ -164,7 +164,7 @@ function showTip(v) {
   tip.style.left = `${Math.max(8, left)}px`;
   tip.style.top = `${below ? box.bottom + 8 : Math.max(8, box.top - size.height - 8)}px`;
 }
-/* Whoever walks through the variables by keyboard, or comes from a card, must see where they are. */
+/* A variable reached by keyboard or from its card must be visible in the drawing. */
 function bringIntoView(v) {
   const frame = canvas.getBoundingClientRect();
   const box = nodes[v].getBoundingClientRect();
@@ -258,12 +258,12 @@ if (model) {
     const known = [...evidence].map(([v, s]) => `${model.names[v]} = ${model.states[v][s]}`).join(", ");
     status.classList.toggle("impossible", !found);
     status.dataset.log = found ? String(found.log) : "";
-    if (evidence.size === 0) status.textContent = "Nothing is known yet.";
-    else if (!found) status.textContent = `Known: ${known}. This has probability zero: take something back.`;
-    else status.textContent = `Known: ${known}. Probability of this: ${probability(found.log)}.`;
+    if (evidence.size === 0) status.textContent = "No evidence yet.";
+    else if (!found) status.textContent = `Evidence: ${known}. This has probability zero: remove some of it.`;
+    else status.textContent = `Evidence: ${known}. Probability: ${probability(found.log)}.`;
     told.dataset.log = best ? String(best.log) : "";
     told.textContent = best ? `★ marks the most probable states of all variables together; log probability ${best.log.toFixed(4)}.` : "";
-    document.getElementById("timing").textContent = ` The last took ${took.toFixed(1)} ms here.`;
+    document.getElementById("timing").textContent = ` The last answer took ${took.toFixed(1)} ms here.`;
   };
   for (const button of buttons) button.addEventListener("click", () => {
     const v = Number(button.dataset.v);

@@ -1,0 +1,55 @@
+// Annealing: several chains in threads.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "annealing/round.h"
+#include "python/module.h"
+#include "python/watch.h"
+
+namespace twbn::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+void bind_annealing(nb::module_& m) {
+  nb::class_<CandidateArcs>(m, "CandidateArcs").def(nb::init<const ScoreLookup&>(), "scores"_a);
+  m.def(
+      "anneal",
+      [](ScoreLookup& scores, const CandidateArcs& arcs, int k, const ParentLists& parents,
+         const std::vector<std::int32_t>& order, const std::vector<std::uint64_t>& streams,
+         double hottest, double coldest, std::uint64_t seed, std::int64_t n_proposals,
+         double seconds, int n_jobs, nb::object on_progress, nb::object on_best) {
+        Control control;
+        control.set_time_limit(seconds);
+        Board board;
+        const bool watched = !on_best.is_none();
+        const auto report = [&] {
+          if (watched) {
+            if (auto best = board.take()) on_best(best->score, best->parents, best->order);
+          }
+          if (!on_progress.is_none()) on_progress(control.done.load());
+        };
+        std::vector<ChainStart> starts;
+        for (const std::uint64_t stream : streams) starts.push_back({{0, parents, order}, stream});
+        auto [found, interrupted] = run_watched(control, report, [&](Control& shared) {
+          return run_chains(scores, arcs, k, starts, {hottest, coldest, n_proposals, seconds}, seed,
+                            n_jobs, shared, watched ? &board : nullptr);
+        });
+        nb::list chains;
+        for (ChainResult& chain : found) {
+          chains.append(nb::make_tuple(chain.best.score, std::move(chain.best.parents),
+                                       std::move(chain.best.order), chain.n_accepted));
+        }
+        return nb::make_tuple(chains, control.done.load(), interrupted);
+      },
+      "scores"_a, "arcs"_a, "k"_a, "parents"_a, "order"_a, "streams"_a, "hottest"_a, "coldest"_a,
+      "seed"_a, "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none(),
+      "on_best"_a.none());
+}
+
+}  // namespace twbn::python

@@ -1,0 +1,75 @@
+// Exact search: dynamic programs over subsets and over bags.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "exact/bounded_dp.h"
+#include "exact/subset_dp.h"
+#include "python/arrays.h"
+#include "python/module.h"
+#include "python/watch.h"
+
+namespace twbn::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+void bind_exact(nb::module_& m) {
+  m.attr("max_subset_variables") = max_subset_variables;
+  m.attr("max_dp_variables") = max_dp_variables;
+  m.def("subset_dp_bytes", &subset_dp_bytes, "n"_a);
+  nb::class_<SubsetTables>(m, "SubsetTables")
+      .def("complete", &SubsetTables::complete)
+      .def("optimum", &SubsetTables::optimum)
+      .def("optimal_parents", &SubsetTables::optimal_parents);
+  m.def(
+      "subset_tables",
+      [](const ScoreIndex& index, Array1<double> scores, int n_jobs,
+         std::optional<double> time_limit) {
+        Control control;
+        control.set_time_limit(time_limit);
+        auto [tables, interrupted] = run_watched(control, [&](Control& shared) {
+          return std::make_unique<SubsetTables>(index, view(scores), n_jobs, shared);
+        });
+        if (interrupted) {
+          PyErr_SetNone(PyExc_KeyboardInterrupt);
+          throw nb::python_error();
+        }
+        return std::move(tables);
+      },
+      "index"_a, "scores"_a, "n_jobs"_a, "time_limit"_a.none(), nb::keep_alive<0, 1>(),
+      nb::keep_alive<0, 2>());
+  m.def(
+      "bounded_dp",
+      [](const SubsetTables& tables, int k, double lower_bound, std::int64_t max_bytes,
+         int n_jobs, std::optional<double> time_limit, nb::object on_progress) {
+        Control control;
+        control.set_time_limit(time_limit);
+        auto dp = std::make_unique<BoundedDp>(tables, k, lower_bound, max_bytes);
+        auto [outcome, interrupted] = run_watched(
+            control, progress_report(control, on_progress), [&](Control& shared) { return dp->run(n_jobs, shared); });
+        std::vector<std::uint32_t> parents;
+        std::vector<std::int32_t> order;
+        const bool found = outcome == DpOutcome::solved && !std::isinf(dp->score());
+        if (found) dp->trace(parents, order);
+        const char* text = interrupted                                   ? "interrupted"
+                           : outcome == DpOutcome::solved          ? "solved"
+                           : outcome == DpOutcome::out_of_memory   ? "out_of_memory"
+                                                                         : "stopped";
+        return std::tuple(std::string(text), dp->score(), std::move(parents), std::move(order),
+                          dp->n_states());
+      },
+      "tables"_a, "k"_a, "lower_bound"_a, "max_bytes"_a, "n_jobs"_a, "time_limit"_a.none(),
+      "on_progress"_a.none());
+}
+
+}  // namespace twbn::python

@@ -1,0 +1,33 @@
+"""The command that converts network files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import twbn
+from twbn.cli.console import escape, out
+from twbn.cli.files import check_target
+from twbn.cli.options import Net
+from twbn.errors import OptionError
+
+__all__ = ["convert"]
+
+
+def convert(
+    source: Net,
+    target: Annotated[Path, typer.Argument(help="Output; format by extension.", metavar="FILE")],
+    dialect: Annotated[
+        str | None, typer.Option(help="Dialect of a UAI input: uai, agrum or pgmpy.")
+    ] = None,
+) -> None:
+    """Read a network in one format and write it in another."""
+    check_target(target)
+    if dialect is not None and ".uai" not in source.suffixes:
+        msg = f"--dialect is for UAI files, {source} is not one"
+        raise OptionError(msg)
+    network = twbn.read_network(source, **({} if dialect is None else {"dialect": dialect}))
+    twbn.write_network(network, target)
+    out.print(f"{escape(repr(network))}; written to {escape(str(target))}")

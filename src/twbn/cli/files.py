@@ -1,0 +1,130 @@
+"""Files that commands read and write."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+import twbn
+from twbn.data.columns import MISSING
+from twbn.data.discretize import Discretize
+from twbn.errors import OptionError
+from twbn.network.fit import codings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+__all__ = [
+    "cells_of",
+    "check_target",
+    "coded_rows",
+    "data_options",
+    "like_result",
+    "read_data",
+    "read_scores_or_data",
+    "write_csv",
+]
+
+
+def data_options(
+    delimiter: str | None,
+    header: bool | None,
+    discretize: str,
+    bins: int,
+    drop: list[str] | None,
+    weights: str | None,
+    missing: list[str] | None,
+) -> dict[str, Any]:
+    """Collect the options for reading a table, for `read_data` and to be stored with a result."""
+    return {
+        "delimiter": "\t" if delimiter in {"\\t", "tab"} else delimiter,
+        "header": header,
+        "discretize": discretize,
+        "bins": bins,
+        "drop": drop or [],
+        "weights": weights,
+        "missing": missing or [],
+    }
+
+
+#: How tables are read by default.
+UNSET = data_options(None, None, "median", 4, None, None, None)
+
+
+def read_data(path: Path, options: Mapping[str, Any], like: twbn.Table | None = None) -> twbn.Table:
+    """Read a table, coded like another if one is given."""
+    return twbn.read_table(
+        path,
+        delimiter=options.get("delimiter"),
+        header=options.get("header"),
+        discretize=Discretize(options.get("discretize", "median"), bins=options.get("bins", 4)),
+        drop=options.get("drop", ()),
+        weights=options.get("weights"),
+        missing=(*MISSING, *options.get("missing", ())),
+        like=like,
+    )
+
+
+def read_scores_or_data(
+    source: Path, options: Mapping[str, Any], kind: str, ess: float, max_parents: int
+) -> twbn.ScoreTable | twbn.Table:
+    """Read scores (.jkl) or a table, depending on the file extension."""
+    if source.suffix != ".jkl":
+        return read_data(source, options)
+    given = [
+        name
+        for name, value, default in (
+            ("--score", kind, "bdeu"),
+            ("--ess", ess, 1.0),
+            ("--max-parents", max_parents, 3),
+            *((f"--{name}", options[name], value) for name, value in UNSET.items()),
+        )
+        if value != default
+    ]
+    if given:
+        msg = f"{source} already holds scores: {', '.join(given)} would have no effect"
+        raise OptionError(msg)
+    return twbn.read_jkl(source)
+
+
+def coded_rows(
+    path: Path, network: twbn.Network, missing: list[str] | None, target: str | None = None
+) -> twbn.Table:
+    """Read rows, coded like the network; the target column may be absent."""
+    return twbn.read_table(
+        path,
+        like=twbn.Table.blank(network.names, network.codings),
+        absent_ok=True,
+        target=target,
+        missing=(*MISSING, *(missing or [])),
+    )
+
+
+def like_result(result: twbn.SearchResult) -> twbn.Table | None:
+    """Return a blank table coded like the data of a result, or None if that is not recorded."""
+    codings = codings_of(result)
+    return None if codings is None else twbn.Table.blank(result.names, codings)
+
+
+def check_target(path: Path | None) -> None:
+    """Raise OptionError, before any work is done, if a file cannot be written."""
+    if path is not None and not path.parent.is_dir():
+        msg = f"{path.parent} is not a folder"
+        raise OptionError(msg)
+    if path is not None and path.is_dir():
+        msg = f"{path} is a folder, not a file to write"
+        raise OptionError(msg)
+
+
+def cells_of(table: twbn.Table) -> Iterable[list[Any]]:
+    """Yield the rows of a table as states; an empty text where a cell is missing."""
+    for row in table.codes.tolist():
+        yield [table.states[v][code] if code >= 0 else "" for v, code in enumerate(row)]
+
+
+def write_csv(file: Any, names: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write names and rows as CSV."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)

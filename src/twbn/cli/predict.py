@@ -1,0 +1,41 @@
+"""The command that predicts one variable in every row."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import twbn
+from twbn.cli.console import escape, out
+from twbn.cli.files import check_target, coded_rows, write_csv
+from twbn.cli.options import Data, Missing, OptionalOut
+from twbn.files import writing
+
+__all__ = ["predict"]
+
+
+def predict(
+    data: Data,
+    net: Annotated[Path, typer.Option("--net", help="The network.", metavar="NET")],
+    target: Annotated[str, typer.Option("-q", "--query", help="Variable to predict.")],
+    out_file: OptionalOut = None,
+    missing: Missing = None,
+) -> None:
+    """Predict one variable in every row: its most probable state and all probabilities."""
+    check_target(out_file)
+    network = twbn.read_network(net)
+    states = network.states[network.index(target)]
+    values = twbn.Inference(network).predict_proba(
+        coded_rows(data, network, missing, target), target
+    )
+    rows = [[states[int(row.argmax())], *row.tolist()] for row in values]
+    names = [target, *(f"P({target}={state})" for state in states)]
+    if out_file is None:
+        write_csv(sys.stdout, names, rows)
+        return
+    with writing(out_file) as file:
+        write_csv(file, names, rows)
+    out.print(f"{len(rows):,} rows; written to {escape(str(out_file))}")

@@ -1,0 +1,55 @@
+"""The command that checks a result file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import twbn
+from twbn.cli.console import err, escape, out, print_json
+from twbn.cli.files import read_data
+from twbn.cli.options import AsJson
+from twbn.errors import OptionError
+from twbn.scores.kinds import SCORES
+from twbn.search.result_file import read_claims
+
+__all__ = ["verify"]
+
+
+def verify(
+    result: Annotated[Path, typer.Argument(help="Result file (JSON).", metavar="RESULT")],
+    data: Annotated[Path, typer.Option("--data", help="Table or scores (.jkl).", metavar="DATA")],
+    as_json: AsJson = False,
+) -> None:
+    """Check a result file from the data alone: arcs, score, decomposition, width."""
+    claimed = read_claims(result)
+    if data.suffix == ".jkl":
+        scores: twbn.LocalScores = twbn.read_jkl(data)
+    elif claimed.score_name not in SCORES:
+        msg = (
+            f"{result} was learned with scores {claimed.score_name}; verify it against those, "
+            "with --data FILE.jkl"
+        )
+        raise OptionError(msg)
+    else:
+        table = read_data(data, claimed.data_options)
+        scores = twbn.LazyScores(
+            table, score=claimed.score_name, ess=claimed.ess or 1.0, max_parents=None
+        )
+    problems = claimed.verify(scores)
+    if as_json:
+        print_json({"verified": not problems, "problems": problems})
+    elif problems:
+        for problem in problems:
+            err.print(f"[bold red]wrong:[/] {escape(problem)}")
+    else:
+        out.print(
+            f"verified: score {claimed.score:.4f}, treewidth {claimed.treewidth} "
+            f"(limit {claimed.about['treewidth_limit']})"
+        )
+        if claimed.status == "optimal":
+            out.print("optimality is claimed by the file; it was not proved again")
+    if problems:
+        raise typer.Exit(1)

@@ -1,0 +1,16 @@
+"""How to read a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ReadOptions"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a text file; None means that the property is detected."""
+
+    delimiter: str | None = None
+    header: bool | None = None
+    missing: tuple[str, ...] = ()

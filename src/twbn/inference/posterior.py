@@ -1,0 +1,46 @@
+"""A distribution over the joint states of some variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from twbn.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from twbn.network.network import State
+
+__all__ = ["Posterior"]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A distribution over the joint states of some variables."""
+
+    variables: tuple[str, ...]
+    states: tuple[tuple[State, ...], ...]
+    values: NDArray[np.float64]
+
+    def __getitem__(self, state: Any) -> float:
+        """Return the probability of a state, or of a tuple of states."""
+        wanted = state if isinstance(state, tuple) else (state,)
+        if len(wanted) != len(self.variables):
+            msg = f"expected a state for each of {list(self.variables)}, got {state!r}"
+            raise OptionError(msg)
+        cell = []
+        for name, states, one in zip(self.variables, self.states, wanted, strict=True):
+            if one not in states:
+                msg = f"unknown state {one!r} of variable {name!r}; expected one of {list(states)}"
+                raise DataError(msg, variable=name)
+            cell.append(states.index(one))
+        return float(self.values[tuple(cell)])
+
+    def to_dict(self) -> dict[State, float]:
+        """Return {state: probability} of a single variable."""
+        if len(self.variables) != 1:
+            msg = f"to_dict needs a single variable, got {len(self.variables)}; use values"
+            raise OptionError(msg)
+        return dict(zip(self.states[0], self.values.tolist(), strict=True))

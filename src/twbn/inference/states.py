@@ -1,0 +1,88 @@
+"""States for all variables at once: the most probable ones, or some drawn at random."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twbn.errors import DataError
+from twbn.inference.beliefs import Beliefs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from twbn.deadline import Deadline
+    from twbn.inference.junction_tree import JunctionTree, Likelihoods
+
+__all__ = ["ImpossibleError", "joint_codes"]
+
+
+class ImpossibleError(DataError):
+    """The evidence has probability zero."""
+
+
+def joint_codes(
+    tree: JunctionTree,
+    likelihoods: Likelihoods,
+    n_rows: int,
+    rng: np.random.Generator | None = None,
+    deadline: Deadline | None = None,
+) -> NDArray[np.int32]:
+    """Return the most probable codes of every row, or with `rng` codes drawn at random.
+
+    Makes one pass up the tree and one down. Raises ImpossibleError if the evidence has probability
+    zero, and TimeoutError if the deadline passes.
+    """
+    parent, order = tree.orientation(0)
+    by_bag = tree.by_bag(likelihoods)
+    waiting: list[list[Beliefs]] = [[] for _ in tree.bags]
+    beliefs: list[Beliefs] = [None] * len(tree.bags)  # type: ignore[list-item]
+    for i in reversed(order):
+        if deadline is not None:
+            deadline.check()
+        beliefs[i] = tree.combine(i, waiting[i], by_bag[i])
+        if parent[i] >= 0:
+            kept = tuple(v for v in tree.bags[i] if v in tree.decomposition.bags[parent[i]])
+            up = beliefs[i].maximised(kept) if rng is None else beliefs[i].summed(kept)
+            waiting[parent[i]].append(up)
+    if beliefs[order[0]].is_impossible:
+        raise ImpossibleError("the evidence has probability zero")
+    codes = np.full((n_rows, tree.network.n_variables), -1, dtype=np.int32)
+    every = np.arange(n_rows)
+    for i in order:
+        free = [v for v in tree.bags[i] if codes[0, v] < 0]
+        if not free:
+            continue
+        row = every if len(beliefs[i].values) > 1 else np.zeros(n_rows, dtype=np.intp)
+        table = _given(beliefs[i], row, codes, free).reshape(n_rows, -1)
+        best = table.argmax(axis=1) if rng is None else _drawn(table, rng)
+        shape = tuple(tree.network.n_states[v] for v in free)
+        for v, found in zip(free, np.unravel_index(best, shape), strict=True):
+            codes[:, v] = found
+    return codes
+
+
+def _given(
+    belief: Beliefs, row: NDArray[np.intp], codes: NDArray[np.int32], free: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return each row's table over the free variables, with the others fixed at their codes."""
+    known = [v for v in belief.variables if v not in free]
+    axes = (0, *(1 + belief.variables.index(v) for v in (*known, *free)))
+    exponents = belief.exponents
+    turned = Beliefs(
+        (*known, *free),
+        np.transpose(belief.values, axes),
+        belief.log,
+        None if exponents is None else np.transpose(exponents, axes),
+    )
+    return turned.at((row, *(codes[:, v] for v in known)))
+
+
+def _drawn(table: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return, for each row of weights, an index drawn in proportion to its weight."""
+    steps = np.cumsum(table, axis=1)
+    draw = rng.random(len(table)) * steps[:, -1]
+    return np.asarray(np.minimum((steps <= draw[:, None]).sum(axis=1), table.shape[1] - 1))

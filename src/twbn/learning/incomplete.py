@@ -1,0 +1,227 @@
+"""Structure learning from rows with missing cells, by structural EM."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from twbn import interrupts
+from twbn.checks import checked_whole
+from twbn.data.frames import as_table
+from twbn.data.table import Table
+from twbn.deadline import Deadline
+from twbn.inference import JunctionTree
+from twbn.inference.rows import complete
+from twbn.interrupts import keeps_best
+from twbn.learning.em import filled_at_random, fit_incomplete
+from twbn.learning.learn import learn
+from twbn.search.run import check_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from twbn.network import Network
+    from twbn.search import SearchResult
+
+__all__ = ["IncompleteResult", "learn_incomplete"]
+
+#: Time limit in seconds if neither a time limit nor a number of iterations is given.
+DEFAULT_SECONDS = 60.0
+#: Fraction of the time limit for the first structure, and the minimum seconds for every step.
+FIRST_SHARE, LEAST_SECONDS = 0.25, 0.05
+#: Number of random completions that represent each incomplete row.
+COMPLETIONS = 5
+#: Steps of EM for the parameters of one structure.
+EM_ITERATIONS = 30
+
+#: How structural EM may end.
+Status = Literal["converged", "time_limit", "iteration_limit", "interrupted"]
+
+
+@dataclass(frozen=True)
+class IncompleteResult:
+    """A network from incomplete data.
+
+    `result` is the search, on completed rows, that found its structure; `criterion` is the
+    log-likelihood of the known cells minus BIC's penalty, by which rounds are compared: it never
+    decreases along `trace`.
+    """
+
+    network: Network
+    result: SearchResult
+    log_likelihood: float
+    criterion: float
+    trace: tuple[float, ...] = ()
+    status: Status = "iteration_limit"
+
+
+@keeps_best
+def learn_incomplete(
+    data: Any,
+    *,
+    treewidth: int = 4,
+    score: str = "bdeu",
+    ess: float = 1.0,
+    parameter_ess: float = 1.0,
+    max_parents: int | Mapping[str, int] | None = 3,
+    method: str = "anneal",
+    time_limit: float | None = None,
+    max_iterations: int | None = None,
+    max_rounds: int = 8,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    on_progress: Callable[[float, int, float], None] | None = None,
+) -> IncompleteResult:
+    """Return a network learned from rows with missing cells, by structural EM.
+
+    Parameters
+    ----------
+    treewidth, score, ess, max_parents, method, max_iterations, seed, n_jobs
+        As for `twbn.learn`, for the search of every round.
+    parameter_ess
+        Equivalent sample size of the prior of the parameters.
+    time_limit
+        Seconds for the whole run; 60 if `max_iterations` is not given either.
+    max_rounds
+        Maximum number of rounds; the run ends earlier when a round brings no improvement.
+    on_progress
+        Called after every round with (seconds, round, criterion).
+
+    Notes
+    -----
+    Each round draws several completions of every row from the exact posterior given the row's known
+    cells, learns a structure from the weighted completions (whose counts are the expected counts up
+    to sampling noise), and fits its parameters by EM to the original, incomplete data. Rounds are
+    compared by the likelihood of the known cells minus BIC's penalty and the best one is kept, so
+    the result never gets worse.
+    """
+    table = as_table(data)
+    limit = check_limits(treewidth, time_limit, max_iterations, seed, n_jobs)
+    if limit is None and max_iterations is None:
+        limit = DEFAULT_SECONDS
+    search = _StructuralEm(table, parameter_ess, seed, Deadline(limit), on_progress)
+    options = {
+        "treewidth": treewidth,
+        "score": score,
+        "ess": ess,
+        "max_parents": max_parents,
+        "method": method,
+        "max_iterations": max_iterations,
+        "seed": seed,
+        "n_jobs": n_jobs,
+    }
+    return search.run(options, checked_whole("max_rounds", max_rounds, least=1))
+
+
+class _StructuralEm:
+    """The rounds of one run, and the best network so far."""
+
+    def __init__(
+        self,
+        table: Table,
+        parameter_ess: float,
+        seed: int,
+        clock: Deadline,
+        on_progress: Callable[[float, int, float], None] | None,
+    ) -> None:
+        self._table = table
+        self._parameter_ess = parameter_ess
+        self._seed = seed
+        self._clock = clock
+        self._on_progress = on_progress
+        self._best: IncompleteResult | None = None
+        self._trace: list[float] = []
+
+    def run(self, options: dict[str, Any], max_rounds: int) -> IncompleteResult:
+        """Learn, fit and complete in turns, until nothing improves or a limit is reached."""
+        completed = filled_at_random(self._table, self._seed)
+        status: Status | None = None
+        for number in range(max_rounds):
+            try:
+                result = self._learned(completed, options, max_rounds)
+            except KeyboardInterrupt:
+                if self._best is None:
+                    raise
+                status = "interrupted"
+                break
+            stuck = self._compare(result)
+            self._report(number)
+            status = self._reason_to_stop(number, stuck)
+            if status is not None or number == max_rounds - 1:
+                break
+            try:
+                completed = self._completions(number)
+            except TimeoutError:
+                status = "interrupted" if interrupts.pending() else "time_limit"
+                break
+        assert self._best is not None
+        return replace(self._best, trace=tuple(self._trace), status=status or "iteration_limit")
+
+    def _learned(self, rows: Table, options: dict[str, Any], max_rounds: int) -> SearchResult:
+        """Return a structure learned from completed rows, starting at the best one so far."""
+        seconds = None
+        if self._clock.time_limit is not None:
+            seconds = max(self._clock.left_or_forever / (2 * max_rounds), LEAST_SECONDS)
+            if self._best is None:  # nothing makes up for a poor first structure
+                seconds = max(seconds, FIRST_SHARE * self._clock.time_limit)
+        start = None if self._best is None else self._best.result.dag
+        return learn(rows, time_limit=seconds, start=start, **options)
+
+    def _compare(self, result: SearchResult) -> bool:
+        """Fit the parameters of a structure and keep it if better; return whether it hardly is."""
+        seconds = None
+        if self._clock.time_limit is not None:
+            seconds = max(self._clock.left_or_forever / 2, LEAST_SECONDS)
+        fitted = fit_incomplete(
+            result,
+            self._table,
+            ess=self._parameter_ess,
+            max_iterations=EM_ITERATIONS,
+            time_limit=seconds,
+        )
+        penalty = 0.5 * math.log(self._table.total_weight) * fitted.network.n_parameters
+        criterion = fitted.log_likelihood - penalty
+        best = self._best
+        stuck = best is not None and criterion <= best.criterion + 1e-6 * abs(best.criterion)
+        if best is None or criterion > best.criterion:
+            self._best = IncompleteResult(fitted.network, result, fitted.log_likelihood, criterion)
+        return stuck
+
+    def _report(self, number: int) -> None:
+        assert self._best is not None
+        self._trace.append(self._best.criterion)
+        if self._on_progress is not None:
+            self._on_progress(self._clock.seconds, number + 1, self._best.criterion)
+
+    def _reason_to_stop(self, number: int, stuck: bool) -> Status | None:
+        if interrupts.pending():
+            return "interrupted"
+        if self._clock.passed:
+            return "time_limit"
+        # The first rounds start from guesses, so one without improvement says little.
+        return "converged" if stuck and number >= 2 else None
+
+    def _completions(self, number: int) -> Table:
+        """Return several weighted completions of each incomplete row, and all complete rows.
+
+        Raises TimeoutError if the deadline passes first.
+        """
+        assert self._best is not None
+        table = self._table
+        incomplete = (table.codes < 0).any(axis=1)
+        if not incomplete.any():
+            return table
+        weights = np.ones(table.n_rows) if table.weights is None else table.weights
+        repeated = np.repeat(np.flatnonzero(incomplete), COMPLETIONS)
+        rows = replace(table, codes=table.codes[repeated], weights=None)
+        tree = JunctionTree(self._best.network)
+        drawn = complete(tree, rows, seed=self._seed + number + 1, deadline=self._clock).codes
+        return Table(
+            table.names,
+            table.codings,
+            np.concatenate([table.codes[~incomplete], drawn]),
+            np.concatenate([weights[~incomplete], weights[repeated] / COMPLETIONS]),
+        )

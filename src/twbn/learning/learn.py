@@ -1,0 +1,225 @@
+"""From rows, or scores, to a structure in one call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from twbn.data.frames import as_table
+from twbn.deadline import Deadline
+from twbn.errors import Option, OptionError
+from twbn.interrupts import deferred
+from twbn.learning.checkpoint import Checkpoint
+from twbn.learning.scoring import ScoringOptions, scores_in_time
+from twbn.scores.lazy import LazyScores
+from twbn.scores.protocol import LocalScores
+from twbn.scores.rules import within_treewidth
+from twbn.search.heuristic.polish import polish as polish_result
+from twbn.search.heuristic.polish import polish_within, refuse_too_wide
+from twbn.search.method import METHODS, Method, find_method
+from twbn.search.run import DEFAULT_TIME_LIMIT, check_limits
+from twbn.search.start import dag_to_start_from
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from twbn.data.table import Table
+    from twbn.scores.kinds import ScoreOption
+    from twbn.search.result import SearchResult
+    from twbn.search.run import Progress
+    from twbn.search.start import Start
+
+__all__ = ["learn"]
+
+#: Fraction of the time limit that is reserved for polishing, if requested.
+POLISH_SHARE = 0.1
+#: Minimum seconds for a step, however late it starts.
+LEAST_SECONDS = 0.01
+
+
+def learn(
+    source: Any,
+    *,
+    treewidth: int = 4,
+    method: str | Method = "auto",
+    score: ScoreOption = "bdeu",
+    ess: float = 1.0,
+    max_parents: int | Mapping[str, int] | None = 3,
+    required: Iterable[tuple[str, str]] = (),
+    forbidden: Iterable[tuple[str, str]] = (),
+    tiers: Sequence[Iterable[str]] | None = None,
+    roots: Iterable[str] = (),
+    leaves: Iterable[str] = (),
+    time_limit: float | None = None,
+    max_iterations: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    start: Start | None = None,
+    polish: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    data_options: Mapping[str, Any] | None = None,
+    on_progress: Progress | None = None,
+    **method_options: Any,
+) -> SearchResult:
+    """Learn a structure of bounded treewidth; return it with its proof.
+
+    Parameters
+    ----------
+    source
+        Scores (a `ScoreTable` or `LazyScores`), or data: anything `as_table` takes.
+    treewidth
+        The treewidth limit. With the number of variables minus one, or more, there is no limit.
+    method
+        A name in `METHODS`, or a `Method` of your own: ``"auto"`` (a proof for few variables,
+        annealing and a bound for more; the notes of the result say which), ``"anneal"`` (local
+        search), ``"sample"`` (k-trees and orders at random, Version 2 of the paper),
+        ``"sample-exact"`` (k-trees at random, each searched exactly, Version 1), ``"tree"``
+        (treewidth one, optimal), ``"exact"`` (the optimum with a proof, by whatever fits), ``"dp"``
+        (dynamic programming, for up to 15 variables or so), ``"milp"`` (an integer program with
+        cuts; anytime), ``"milp-paper"`` (the paper's program as printed), ``"maxsat"`` (weighted
+        MaxSAT).
+    score, ess, max_parents
+        How to score data; see `compute_scores`. Not used when `source` holds scores. If all parent
+        sets would take too long or too much memory, only the most promising ones are scored. Sets
+        larger than the treewidth cannot occur within the limit and are not scored.
+    required, forbidden, tiers, roots, leaves
+        Constraints on the structure, respected by every method; see `compute_scores`.
+    time_limit
+        Seconds for the whole job, scoring included. 10 when `max_iterations` is not given either.
+    max_iterations
+        A budget in iterations gives the same answer on every machine and with any `n_jobs`.
+    seed
+        Seed of the random numbers.
+    n_jobs
+        Threads; None is one, -1 one per core. Inside ``joblib.parallel_config(backend="dask")``
+        (or Ray) scoring and annealing use the cluster's workers instead.
+    start
+        A `Dag`, or an earlier result of the same data (also from `read_result`), within the limit;
+        the result is no worse.
+    polish
+        Finally search the decomposition of the result exactly, including parent sets that were not
+        scored before; see `polish`. A tenth of the time limit is reserved for this.
+    checkpoint
+        A file for the best result so far, replaced at most once a second while annealing, and at
+        the end; on a cluster, after every round. ``start=read_result(file)`` continues from it; an
+        existing file is otherwise refused.
+    data_options
+        How the data file was read, to be stored with the result; set by the command line.
+    on_progress
+        Called periodically with (seconds, iterations, best score).
+    **method_options
+        Options of the method itself, such as ``solver="scip"`` of ``"milp"``;
+        ``METHODS[name].options`` lists them.
+
+    Examples
+    --------
+    >>> import twbn
+    >>> rows = {"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [0, 0, 1, 1] * 9}
+    >>> result = learn(rows, treewidth=1, max_iterations=100)
+    >>> result.treewidth, sorted(map(len, result.dag.parents))
+    (1, [0, 0, 1])
+    """
+    search = find_method(method)
+    limit = check_limits(treewidth, time_limit, max_iterations, seed, n_jobs)
+    if limit is None and max_iterations is None:
+        limit = DEFAULT_TIME_LIMIT
+    clock = Deadline(limit)
+    options = search.checked_options(method_options)
+    keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
+    rules = ScoringOptions(
+        score, ess, max_parents, list(required), list(forbidden), tiers, list(roots), list(leaves)
+    )
+    data = source if isinstance(source, LocalScores) else as_table(source)
+    if polish:  # before any work is done
+        refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
+    scored = _scored(data, rules, treewidth, n_jobs, clock, start)
+    with deferred():  # from here on there is something to keep
+        result = search(
+            scored.scores,
+            treewidth=treewidth,
+            time_limit=_left(clock, 1 - POLISH_SHARE if polish else 1.0),
+            max_iterations=max_iterations,
+            seed=seed,
+            n_jobs=n_jobs,
+            start=start,
+            on_progress=on_progress,
+            on_improvement=None if keeper is None else keeper.write,
+            **options,
+        )
+        if polish and result.status != "interrupted":
+            result = _polished(result, scored, rules, _left(clock))
+        notes = (*scored.notes, *result.notes)
+        result = result.but(notes=notes, data_options=dict(data_options or {}))
+        return result if keeper is None else keeper.finish(result)
+
+
+class _Scored(NamedTuple):
+    """Scores, the rows that they were computed from, and what to say about them."""
+
+    scores: LocalScores
+    table: Table | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _scored(
+    data: LocalScores | Table,
+    rules: ScoringOptions,
+    treewidth: int,
+    n_jobs: int | None,
+    clock: Deadline,
+    start: Start | None,
+) -> _Scored:
+    """Return the data if they are scores; otherwise score the rows, as the time allows."""
+    if isinstance(data, LocalScores):
+        _refuse_rules(rules)
+        return _Scored(data)
+    if not rules.required:  # required arcs that are too many for the treewidth are reported as such
+        rules = rules._replace(max_parents=within_treewidth(rules.max_parents, treewidth))
+    kept = None if start is None else dag_to_start_from(start)
+    scores, notes = scores_in_time(data, rules, n_jobs=n_jobs, time_limit=_left(clock), keep=kept)
+    if scores.info.status == "interrupted":
+        raise KeyboardInterrupt
+    return _Scored(scores, data, notes)
+
+
+def _keeper(
+    path: str | os.PathLike[str] | None,
+    method: Method,
+    data_options: Mapping[str, Any] | None,
+    *,
+    continuing: bool,
+) -> Checkpoint | None:
+    if path is None:
+        return None
+    if not method.improves:  # it has no structure to report before its end
+        owners = sorted(name for name, other in METHODS.items() if other.improves)
+        problem = f" is an option of {' and '.join(owners)}, not of method {method.name!r}"
+        raise OptionError(Option("checkpoint"), problem)
+    return Checkpoint(path, data_options, continuing=continuing)
+
+
+def _polished(
+    result: SearchResult, scored: _Scored, rules: ScoringOptions, time_limit: float | None
+) -> SearchResult:
+    """Polish a result; if some parent sets were not scored, consider those as well."""
+    if scored.table is not None and scored.scores.info.status != "complete":
+        # Sets larger than the treewidth are in no structure within the limit.
+        sizes = rules.max_parents
+        if not rules.required:
+            sizes = within_treewidth(sizes, result.treewidth_limit)
+        every = LazyScores(scored.table, **rules._replace(max_parents=sizes)._asdict())
+        return polish_result(result, every, time_limit=time_limit)
+    return polish_within(result, scored.scores, time_limit=time_limit)
+
+
+def _refuse_rules(rules: ScoringOptions) -> None:
+    """Raise OptionError if rules for scoring data are given with existing scores."""
+    for name in ("required", "forbidden", "tiers", "roots", "leaves"):
+        if getattr(rules, name):
+            problem = " has no effect on existing scores; give it to compute_scores"
+            raise OptionError(Option(name), problem)
+
+
+def _left(clock: Deadline, share: float = 1.0) -> float | None:
+    """Return the remaining seconds, or a share of them; always more than zero."""
+    return None if clock.left is None else share * max(clock.left, LEAST_SECONDS)

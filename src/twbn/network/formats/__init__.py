@@ -1,0 +1,3 @@
+"""Readers and writers of network files."""
+
+__all__: list[str] = []

@@ -1,0 +1,117 @@
+"""twbn's own model files: lossless, and with the proof of the treewidth."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twbn.data.coding import coding_document, coding_of
+from twbn.errors import FileFormatError
+from twbn.files import read_text, write_text
+from twbn.graphs.dag import Dag
+from twbn.graphs.decomposition import TreeDecomposition
+from twbn.network.network import Network
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["network_document", "network_from_document", "read_json", "write_json"]
+
+FORMAT, VERSION = "twbn-model", 1
+
+
+def write_json(network: Network, path: str | os.PathLike[str]) -> None:
+    """Write a network as JSON: states with their types, bins, tables, decomposition."""
+    text = json.dumps(network_document(network), ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Network:
+    """Return the network in a model file; other versions of the format are rejected."""
+    text = read_text(path)
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        msg = f"{path}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+        raise FileFormatError(msg) from None
+    except (ValueError, RecursionError) as error:
+        msg = f"{path}: not readable as JSON ({error})"
+        raise FileFormatError(msg) from None
+    return network_from_document(document, str(path))
+
+
+def network_document(network: Network) -> dict[str, Any]:
+    """Return a network as plain values."""
+    names = network.names
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "variables": [
+            {"name": name, **coding_document(coding)}
+            for name, coding in zip(names, network.codings, strict=True)
+        ],
+        "parents": network.parents,
+        "cpts": {
+            name: {
+                "shape": list(table.shape),
+                "order": [*network.parents[name], name],
+                "values": table.ravel().tolist(),
+            }
+            for name, table in zip(names, network.tables, strict=True)
+        },
+        "tree_decomposition": None,
+    }
+    if network.decomposition is not None:
+        document["tree_decomposition"] = {
+            "width": network.decomposition.width,
+            "bags": [[names[v] for v in sorted(bag)] for bag in network.decomposition.bags],
+            "edges": [list(edge) for edge in network.decomposition.edges],
+        }
+    return document
+
+
+def network_from_document(document: Any, source: str = "document") -> Network:
+    """Return the network described by plain values, as returned by `network_document`."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        msg = f"{source}: not a model file of twbn (its format is not {FORMAT!r})"
+        if isinstance(document, dict) and document.get("format") == "twbn-result":
+            msg = f"{source}: a result has no parameters; twbn fit gives it some"
+        raise FileFormatError(msg)
+    if document.get("version") != VERSION:
+        msg = (
+            f"{source}: version {document.get('version')!r} of the model format is not known, "
+            f"this twbn reads {VERSION}"
+        )
+        raise FileFormatError(msg)
+    try:
+        names = tuple(str(variable["name"]) for variable in document["variables"])
+        codings = tuple(
+            coding_of(variable, name)
+            for variable, name in zip(document["variables"], names, strict=True)
+        )
+        position = {name: v for v, name in enumerate(names)}
+        dag = Dag(tuple(tuple(position[p] for p in document["parents"][name]) for name in names))
+        tables = []
+        for v, name in enumerate(names):
+            cpt = document["cpts"][name]
+            order = [position[u] for u in cpt["order"]]
+            if sorted(order[:-1]) != list(dag.parents[v]) or order[-1] != v:
+                msg = f"the table of {name!r} has axes {cpt['order']}, not its parents and itself"
+                raise ValueError(msg)
+            table = np.array(cpt["values"], dtype=np.float64).reshape(cpt["shape"])
+            axes = np.argsort(order[:-1], kind="stable").tolist()
+            tables.append(np.transpose(table, (*axes, len(axes))))
+        proof = document["tree_decomposition"]
+        decomposition = None
+        if proof is not None:
+            bags = tuple(frozenset(position[v] for v in bag) for bag in proof["bags"])
+            decomposition = TreeDecomposition(bags, tuple((a, b) for a, b in proof["edges"]))
+        return Network(dag, names, codings, tuple(tables), decomposition)
+    except KeyError as error:
+        msg = f"{source}: the entry {error.args[0]!r} is missing"
+        raise FileFormatError(msg) from None
+    except (TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+        msg = f"{source}: {error}"
+        raise FileFormatError(msg) from None

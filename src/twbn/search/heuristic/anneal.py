@@ -1,0 +1,301 @@
+"""Simulated annealing in the space of structures, with the treewidth checked last."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twbn import interrupts
+from twbn.cluster import active_cluster
+from twbn.graphs.dag import Dag
+from twbn.graphs.decomposition import TreeDecomposition
+from twbn.graphs.ktree import KTree
+from twbn.scores.score_table import ScoreTable
+from twbn.search.heuristic.chains import Chain, Round, as_chain, run_in_threads, run_on_cluster
+from twbn.search.heuristic.first import first_chain
+from twbn.search.heuristic.polish import best_dag_inside
+from twbn.search.method import register, search_method
+from twbn.search.result import TOLERANCE, TracePoint
+
+if TYPE_CHECKING:
+    from twbn.scores.protocol import LocalScores
+    from twbn.search.result import SearchResult, Status
+    from twbn.search.run import Run
+
+__all__ = ["anneal", "temperature_scale"]
+
+#: The hottest temperature, as a share of what a variable gains from its best parents on average.
+HOTTEST = 0.2
+#: The lowest temperature, below which differences of log scores do not matter to a reader; if
+#: scores are large, this fraction of the same average gain.
+COLDEST, COLDEST_SHARE = 0.2, 0.0005
+#: Share of the budget for the first round, which starts from nothing.
+FIRST_SHARE = 0.2
+#: Later rounds, each from the best known structure, reheated to a fraction drawn from this range.
+REHEATS = 24
+REHEATED = (0.01, 0.4)
+#: Proposals per variable in a round that suffice for a problem, so that fresh starts pay off.
+ENOUGH_TO_START_AFRESH = 30_000
+#: Number of chains when proposals are limited, independent of the number of workers.
+CHAINS = 2
+#: With fewer proposals than this, there is a single round with a single chain.
+LEAST_FOR_ROUNDS = 20_000
+#: Number of variables whose gain is examined if scores are computed on demand.
+MAX_SCALE_VARIABLES = 50
+#: The longest round on a cluster, and the number of failed ones after which it is given up.
+CLUSTER_ROUND_SECONDS = 60.0
+MAX_LOST_ROUNDS = 2
+#: Shortest time between reports of better structures.
+SECONDS_BETWEEN_NEWS = 1.0
+#: Largest treewidth and number of variables for which polishing takes milliseconds.
+MAX_POLISH_WIDTH, MAX_POLISH_VARIABLES = 4, 300
+
+
+@register
+@search_method(
+    "anneal", "simulated annealing over structures; the best for many variables", improves=True
+)
+def anneal(scores: LocalScores, run: Run) -> SearchResult:
+    """Return the best structure that simulated annealing finds.
+
+    An iteration is one proposal to give a variable other parents. `on_improvement` is called with
+    the best result so far, at most once a second.
+
+    Notes
+    -----
+    A proposal is first judged by its score with the Metropolis rule, which takes nanoseconds. If it
+    passes, it must be acyclic (a topological order is kept up to date) and within the treewidth
+    limit (so is an elimination forest). The temperatures are derived from the scores. The first
+    round cools down from the highest temperature; later rounds continue from the best known
+    structure, reheated to varying degrees. At the end of a chain, windows of twelve variables are
+    solved exactly. For small treewidths, the best structure inside the decomposition is taken after
+    every round (`polish`).
+    """
+    search = _Annealing(scores, run)
+    if run.n > 1:
+        search.run()
+    return search.result()
+
+
+class _Annealing:
+    """The rounds of one run, and the best structure so far."""
+
+    def __init__(self, scores: LocalScores, run: Run) -> None:
+        self._scores = scores
+        self._run = run
+        self._cluster = active_cluster() if isinstance(scores, ScoreTable) else None
+        self._n_lost = 0
+        self._told, self._told_score = run.seconds, -math.inf
+        self._bound = scores.trivial_bound()
+        self._best = self._first = self._pending = first_chain(scores, run)
+        self._given = run.first is not None
+        self._n_done = self._n_accepted = 0
+        self._interrupted = self._out_of_time = False
+        self._trace = [TracePoint(run.seconds, 0, self._best.score, self._bound)]
+
+    def run(self) -> None:
+        run = self._run
+        self._scale = temperature_scale(self._scores)
+        self._coldest = max(COLDEST, COLDEST_SHARE * self._scale)
+        rng = np.random.default_rng(run.seed)
+        n_reheats = REHEATS
+        limit = run.deadline.time_limit
+        if self._cluster is not None and limit is not None:
+            # Results of a round are known only when it ends, so long runs have more rounds.
+            n_reheats = max(REHEATS, math.ceil(limit / CLUSTER_ROUND_SECONDS))
+        first = FIRST_SHARE if n_reheats == REHEATS else 1 / (n_reheats + 1)
+        shares = [first, *[(1 - first) / n_reheats] * n_reheats]
+        budget = run.max_iterations
+        if budget is not None and budget < LEAST_FOR_ROUNDS:
+            shares = [1.0]
+        time_left = run.time_left or math.inf
+        per_variable = 0.0
+        for number, share in enumerate(shares):
+            low, high = np.log(REHEATED)
+            hottest = math.exp(rng.uniform(low, high)) if number or self._given else HOTTEST
+            last = number == len(shares) - 1
+            if budget is None:
+                left = run.time_left or 0.0
+                seconds = left if last else min(share * time_left, left)
+                n_chains, each = self._n_chains(), -1
+            else:
+                seconds = run.time_left or math.inf
+                n_chains = 1 if len(shares) == 1 else CHAINS
+                each = (budget - self._n_done if last else int(share * budget)) // n_chains
+            # Small problems are solved in a fraction of a round, so some rounds start afresh.
+            fresh = number % 4 == 3 and per_variable >= ENOUGH_TO_START_AFRESH
+            if fresh:
+                hottest = HOTTEST
+            before = self._n_done
+            start = self._first if fresh else self._best
+            self._round(start, n_chains, number, hottest, each, seconds)
+            per_variable = (self._n_done - before) / n_chains / run.n
+            if self._done(last):
+                return
+
+    def _n_chains(self) -> int:
+        """Return the number of chains in a round limited by time."""
+        return self._run.workers if self._cluster is None else self._cluster.n_workers
+
+    def _round(
+        self,
+        start: Chain,
+        n_chains: int,
+        number: int,
+        hottest: float,
+        each: int,
+        seconds: float,
+    ) -> None:
+        """Cool down several chains, all from the same structure."""
+        run = self._run
+        work = Round(
+            start,
+            run.k,
+            [number * n_chains + chain for chain in range(n_chains)],
+            max(hottest * self._scale, self._coldest),
+            self._coldest,
+            run.seed,
+            each,
+            seconds,
+        )
+        found, n_done, interrupted = self._cool(work)
+        self._interrupted = interrupted or interrupts.pending()
+        self._n_done += n_done
+        if self._cluster is not None:
+            run.tell(self._n_done, self._best.score)
+        for chain in found:
+            self._n_accepted += chain.n_accepted
+            if chain.score > self._best.score:
+                self._best = chain
+        self._tell()
+
+    def _cool(self, work: Round) -> tuple[list[Chain], int, bool]:
+        if self._cluster is not None and isinstance(self._scores, ScoreTable):
+            try:
+                return run_on_cluster(self._cluster, self._scores, work)
+            except KeyboardInterrupt:
+                return [], 0, True
+            except Exception as error:  # whatever the backend raises when workers are gone
+                self._n_lost += 1
+                self._why_lost = f"{type(error).__name__}: {error}"
+                if self._n_lost == MAX_LOST_ROUNDS:
+                    self._cluster = None
+                left = self._run.time_left or math.inf
+                work = work._replace(seconds=min(work.seconds, left))
+        watched = self._run.on_progress is not None or self._run.on_improvement is not None
+        before, live = self._n_done, self._best.score
+
+        def on_best(score: float, parents: list[list[int]], order: list[int]) -> None:
+            nonlocal live
+            if score > self._best.score:
+                live = score
+                self._pending = Chain(score, parents, order)
+
+        def report(n_done: int) -> None:
+            self._tell()
+            self._run.tell(before + n_done, live)
+
+        return run_in_threads(
+            self._scores,
+            work,
+            self._run.workers,
+            report if watched else None,
+            on_best if watched else None,
+        )
+
+    def _tell(self) -> None:
+        """Report the best structure so far if it is new and the last report is a second old."""
+        best = max(self._best, self._pending, key=lambda chain: chain.score)
+        now, tell = self._run.seconds, self._run.on_improvement
+        if (
+            tell is None
+            or best.score <= self._told_score
+            or now - self._told < SECONDS_BETWEEN_NEWS
+        ):
+            return
+        self._told, self._told_score = now, best.score
+        tell(self._result(best, "time_limit"))
+
+    def _done(self, last: bool) -> bool:
+        """Polish and record what the round found, and return whether there is a reason to stop."""
+        run, best = self._run, self._best
+        if best.score > self._trace[-1].score:
+            small = run.k <= MAX_POLISH_WIDTH and run.n <= MAX_POLISH_VARIABLES
+            if small and not self._interrupted:
+                self._polish()
+            point = TracePoint(run.seconds, self._n_done, self._best.score, self._bound)
+            self._trace.append(point)
+        optimal = self._best.score >= self._bound - TOLERANCE * abs(self._bound)
+        # A limit on proposals is always used up, so that results do not depend on thread timing.
+        over = run.deadline.left_or_forever <= 0.001
+        if over and run.max_iterations is not None:
+            self._out_of_time = self._n_done < run.max_iterations - CHAINS
+        return last or over or self._interrupted or (optimal and run.max_iterations is None)
+
+    def _polish(self) -> None:
+        """Take the best structure inside the decomposition of the current best, if it is better."""
+        n, k = self._run.n, self._run.k
+        dag = Dag(tuple(map(tuple, self._best.parents)))
+        proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), self._best.order)
+        tree = KTree.containing(proof, n, k)
+        try:
+            better, score = best_dag_inside(tree, self._scores, time_limit=self._run.time_left)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            return
+        except TimeoutError:
+            return
+        if score > self._best.score + TOLERANCE * abs(score):
+            self._best = as_chain(score, better, tree.decomposition())
+
+    def result(self) -> SearchResult:
+        """Return the best structure as a result, with its status and bound."""
+        run, score = self._run, self._best.score
+        by_time = run.max_iterations is None or self._out_of_time
+        status: Status = "time_limit" if by_time else "iteration_limit"
+        if score >= self._bound - TOLERANCE * abs(self._bound):
+            status = "optimal"
+        elif self._interrupted:
+            status = "interrupted"
+        return self._result(self._best, status)
+
+    def _result(self, best: Chain, status: Status) -> SearchResult:
+        run, scores = self._run, self._scores
+        dag = Dag(tuple(map(tuple, best.parents)))
+        proof = TreeDecomposition.from_elimination_order(dag.moral_graph(), best.order)
+        score = scores.total(dag)  # summed in one order
+        point = TracePoint(run.seconds, self._n_done, score, self._bound)
+        if best.score > self._trace[-1].score:
+            trace = [*self._trace, point]
+        else:
+            trace = [*self._trace[:-1], self._trace[-1]._replace(score=score)]
+        notes = run.notes
+        if self._n_lost:
+            lost = f"{self._n_lost} round{'s' * (self._n_lost > 1)} of the cluster failed"
+            notes = (*notes, f"{lost} and ran here instead ({self._why_lost})")
+        return run.result(
+            dag,
+            proof,
+            status=status,
+            bound=self._bound,
+            n_iterations=self._n_done,
+            trace=tuple(trace),
+            notes=notes,
+            n_accepted=self._n_accepted,
+        )
+
+
+def temperature_scale(scores: LocalScores) -> float:
+    """Return what a variable gains from its best parents, on average over the variables."""
+    n = scores.n_variables
+    if isinstance(scores, ScoreTable):
+        best = scores.best()
+        empty = np.array([scores.local(v, ()) for v in range(n)])
+    else:  # the best single parent, for some of the variables
+        some = np.linspace(0, n - 1, min(n, MAX_SCALE_VARIABLES)).astype(int).tolist()
+        best = np.array([max(scores.local(v, (u,)) for u in range(n) if u != v) for v in some])
+        empty = np.array([scores.local(v, ()) for v in some])
+    gains = (best - empty)[np.isfinite(best - empty)]
+    return float(gains.clip(min=0.0).mean()) if len(gains) else 0.0
