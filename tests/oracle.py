@@ -34,6 +34,7 @@ def local_score(table: Table, child: int, parents: Sequence[int], score: str, es
         )
         penalty = {"bic": 0.5 * math.log(n), "aic": 1.0, "loglik": 0.0}[score]
         return float(likelihood - penalty * q * (r - 1))
+    assert score in {"bdeu", "k2"}, f"the oracle has no definition of {score!r}"
     total = 0.0
     for cell in counts.values():
         prior = ess / (q * r) if score == "bdeu" else 1.0

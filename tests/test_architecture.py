@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "scores": GROUND | {"cluster", "data", "_core"},
     "search": GROUND | {"cluster", "graphs", "solvers", "scores", "_core"},
     "network": GROUND | {"data", "graphs"},
-    "inference": GROUND | {"graphs", "network", "_core"},
+    "inference": GROUND | {"data", "graphs", "network", "_core"},
     "learning": BELOW_LEARNING,
     "report": BELOW_LEARNING | {"learning"},
     "reproduce": BELOW_LEARNING | {"learning", "report"},

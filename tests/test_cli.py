@@ -342,7 +342,10 @@ def test_from_a_table_to_answers(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["-q", "rian"], "unknown variable 'rian'; did you mean 'rain'?"),
-        (["-q", "rain", "-e", "grass=wett"], "unknown state 'wett'; did you mean 'wet'?"),
+        (
+            ["-q", "rain", "-e", "grass=wett"],
+            "unknown state 'wett' of variable 'grass'; did you mean 'wet'?",
+        ),
         (["-q", "rain", "-e", "grass"], "evidence must be VARIABLE=STATE, got 'grass'"),
         (["-q", "rain", "-e", "grass=wet", "-e", "grass=dry"], "evidence contradicts itself"),
         (["-q", "rain", "-e", "grass=dry", "-e", "rain=yes"], "the evidence has probability zero"),

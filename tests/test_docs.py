@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -106,6 +106,27 @@ def test_every_block_of_a_page_runs(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
 def test_every_example_runs(path: Path, tmp_path: Path) -> None:
     run_program(path, tmp_path)
+
+
+def test_the_method_of_the_guide_keeps_to_the_contract() -> None:
+    import twbn
+
+    (page,) = [b.code for b in blocks(DOCS / "extending.md") if b.language == "python"]
+    definitions = page.partition("table = ")[0]
+    names: dict[str, Any] = {}
+    exec(compile(definitions, "extending.md", "exec"), names)
+    climb = names["climb"]
+    rng = np.random.default_rng(0)
+    table = twbn.Table.from_codes(rng.integers(0, 2, (80, 6)))
+    scores = twbn.compute_scores(table, score="loglik", required=[("x3", "x1")])
+    result = climb(scores, treewidth=2, max_iterations=300, seed=1)
+    assert result.n_iterations <= 300
+    assert "x3" in result.parents["x1"]
+    assert climb(scores, treewidth=2, max_iterations=300, seed=1).dag == result.dag
+    better = climb(scores, treewidth=2, max_iterations=50, seed=2, start=result)
+    assert better.score >= result.score
+    one = twbn.ScoreTable.from_sets(["a"], [{(): -3.0}])
+    assert climb(one, treewidth=1, max_iterations=5).status == "optimal"
 
 
 def test_there_are_examples_and_a_readme_that_is_run() -> None:

@@ -215,7 +215,7 @@ def test_bad_questions_are_named() -> None:
     engine = Inference(network)
     with pytest.raises(DataError, match="unknown variable 'rian'; did you mean 'rain'"):
         engine.query(["rian"])
-    with pytest.raises(UnknownStateError, match="unknown state 'yess'; did you mean 'yes'"):
+    with pytest.raises(UnknownStateError, match="'yess' of variable 'rain'; did you mean 'yes'"):
         engine.query(["grass"], {"rain": "yess"})
     with pytest.raises(DataError, match="the evidence has probability zero: rain=yes"):
         engine.query(["grass"], {"rain": "yes"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -53,6 +53,39 @@ def test_a_method_of_ones_own_is_held_to_the_limits() -> None:
         twbn.learn(ROWS, treewidth=1, method=toy, lenght=2)
 
 
+def named_like_a_run_option(_scores: Any, _run: Any, *, seed: int = 1) -> Any:
+    return seed
+
+
+def without_a_default(_scores: Any, _run: Any, *, depth: int) -> Any:
+    return depth
+
+
+def without_a_type(_scores: Any, _run: Any, *, depth=1) -> Any:  # type: ignore[no-untyped-def]
+    return depth
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "message"),
+    [
+        (named_like_a_run_option, {"seed": "x"}, "'seed' is an option of every search"),
+        (without_a_default, {"depth": "x"}, "'depth' needs a default"),
+        (without_a_type, {"depth": "x"}, "'depth' needs one of the types str, int"),
+        (without_a_type, {}, "needs a description, as 'depth'"),
+    ],
+)
+def test_options_that_cannot_work_are_refused_when_they_are_declared(
+    function: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        twbn.search_method("mine", "a method", **options)(function)
+
+
+def test_values_of_another_type_are_refused() -> None:
+    with pytest.raises(OptionError, match="length must be of type int, got 'two'"):
+        twbn.learn(all_sets(), treewidth=1, method=toy, length="two")
+
+
 def test_a_registered_method_is_known_by_name(registered: twbn.Method) -> None:
     assert twbn.METHODS["toy"] is registered
     assert twbn.learn(all_sets(), treewidth=1, method="toy", length=2).dag.arcs[-1] == (1, 2)
@@ -73,7 +106,7 @@ def test_a_registered_method_has_its_options_on_the_command_line(
     assert run_command(["learn", "--help"]) == 0
     shown = capsys.readouterr().out
     assert "--length" in shown
-    assert "Of toy: arcs of" in shown
+    assert "For toy: arcs of" in shown
 
 
 def test_methods_cannot_be_assigned_into() -> None:

@@ -109,6 +109,26 @@ def test_a_file_tampered_with_is_found_out(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"fingerprint": "0" * 24}, "the fingerprint of the data is .*, the file says 0000"),
+        (
+            {"coding": lambda c: [{**c[0], "states": c[0]["states"][::-1]}, *c[1:]]},
+            "the coding of column 'x1' is not that of the data",
+        ),
+    ],
+)
+def test_what_a_file_says_about_its_data_is_checked(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    import re
+
+    claimed = read_claims(tampered(tmp_path / "r.json", **changes))
+    (problem,) = claimed.verify(LazyScores(TABLE, ess=2, max_parents=None))
+    assert re.search(message, problem), problem
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
         ({"status": "wat"}, "'wat'"),
         ({"status": "optimal"}, "optimal, but the bound is not the score"),
         ({"gap": 0.0}, "is not that of score and bound"),

@@ -114,7 +114,7 @@ def test_every_method_takes_a_single_variable(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n", [2, 3])
-def test_every_method_takes_as_few_variables_as_the_bound(method: str, n: int) -> None:
+def test_every_method_takes_as_few_variables_as_the_limit(method: str, n: int) -> None:
     scores = compute_scores(random_table(np.random.default_rng(n), n, 60))
     result = METHODS[method](scores, treewidth=5, max_iterations=200)
     assert any("does not restrict" in note for note in result.notes)
@@ -481,8 +481,8 @@ def test_learn_takes_data_and_keeps_the_time() -> None:
 
 
 def test_learn_refuses_an_unknown_method_and_gaps() -> None:
-    with pytest.raises(OptionError, match=r"unknown method 'hill'; expected one of .*'anneal'"):
-        learn(SCORES, method="hill")
+    with pytest.raises(OptionError, match=r"unknown method 'no-such'; expected one of .*'anneal'"):
+        learn(SCORES, method="no-such")
     with pytest.raises(DataError, match="scoring needs complete rows"):
         learn({"a": [0, 1, None], "b": [1, 0, 1]})
 

@@ -103,8 +103,10 @@ def half_of_memory() -> float:
         return 2.0
 
 
-def unknown(kind: str, name: object, known: Sequence[str]) -> str:
+def unknown(kind: str, name: object, known: Sequence[str], *, of: str = "") -> str:
     """Return the message for a name that does not exist, with the nearest one that does.
+
+    `of` says what it is a name of, such as ``" of variable 'smoker'"``.
 
     Examples
     --------
@@ -113,9 +115,9 @@ def unknown(kind: str, name: object, known: Sequence[str]) -> str:
     """
     near = difflib.get_close_matches(str(name), known, n=1)
     if near:
-        return f"unknown {kind} {name!r}; did you mean {near[0]!r}?"
+        return f"unknown {kind} {name!r}{of}; did you mean {near[0]!r}?"
     shown = ", ".join(map(repr, known[:12])) + (", …" if len(known) > 12 else "")
-    return f"unknown {kind} {name!r}; expected one of {shown}"
+    return f"unknown {kind} {name!r}{of}; expected one of {shown}"
 
 
 def _is_number(value: object) -> bool:

@@ -21,8 +21,8 @@ from twbn.cli.info import info
 from twbn.cli.ktree import ktree
 from twbn.cli.learn import learn
 from twbn.cli.map import map_states
-from twbn.cli.method_options import with_method_options
 from twbn.cli.mpe import mpe
+from twbn.cli.option_groups import with_method_options, with_table_options
 from twbn.cli.predict import predict
 from twbn.cli.query import query
 from twbn.cli.report import report
@@ -46,10 +46,10 @@ def make_app() -> typer.Typer:
         rich_markup_mode="rich",
     )
     app.callback(invoke_without_command=True)(_root)
-    app.command()(info)
-    app.command()(score)
-    app.command()(with_method_options(learn))
-    app.command()(bound)
+    app.command()(with_table_options(info))
+    app.command()(with_table_options(score))
+    app.command()(with_method_options(with_table_options(learn)))
+    app.command()(with_table_options(bound))
     app.command()(verify)
     app.command()(fit)
     app.command()(query)

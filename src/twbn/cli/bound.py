@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import twbn
 from twbn.cli.console import out, print_json, search_status, show_notes
-from twbn.cli.files import data_options, read_scores_or_data
+from twbn.cli.files import read_scores_or_data
 from twbn.cli.options import (
     AsJson,
-    BinCount,
-    Cut,
-    Delimiter,
-    Drop,
     Ess,
-    Header,
     Jobs,
     MaxParents,
-    Missing,
     Score,
     Seed,
     Source,
     TimeLimit,
     Treewidth,
-    Weights,
 )
 from twbn.deadline import Deadline
 from twbn.interrupts import deferred
@@ -36,6 +31,7 @@ SCORING_SHARE = 0.8
 
 def bound(
     source: Source,
+    reading: dict[str, Any],
     treewidth: Treewidth = 4,
     kind: Score = "bdeu",
     ess: Ess = 1.0,
@@ -44,18 +40,10 @@ def bound(
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     as_json: AsJson = False,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    discretize: Cut = "median",
-    bins: BinCount = 4,
-    drop: Drop = None,
-    weights: Weights = None,
-    missing: Missing = None,
 ) -> None:
     """Compute a score that no structure of bounded treewidth exceeds."""
     clock = Deadline(check_limits(treewidth, time_limit, None, seed, n_jobs))
-    options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
-    scores = read_scores_or_data(source, options, kind, ess, max_parents)
+    scores = read_scores_or_data(source, reading, kind, ess, max_parents)
     with search_status(quiet=as_json) as report, deferred():
         if isinstance(scores, twbn.Table):
             scores = twbn.compute_scores(

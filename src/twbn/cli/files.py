@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "UNSET",
     "cells_of",
     "check_target",
     "coded_rows",
-    "data_options",
     "like_result",
     "read_data",
     "read_scores_or_data",
@@ -27,29 +27,16 @@ __all__ = [
 ]
 
 
-def data_options(
-    delimiter: str | None,
-    header: bool | None,
-    discretize: str,
-    bins: int,
-    drop: list[str] | None,
-    weights: str | None,
-    missing: list[str] | None,
-) -> dict[str, Any]:
-    """Collect the options for reading a table, for `read_data` and to be stored with a result."""
-    return {
-        "delimiter": "\t" if delimiter in {"\\t", "tab"} else delimiter,
-        "header": header,
-        "discretize": discretize,
-        "bins": bins,
-        "drop": drop or [],
-        "weights": weights,
-        "missing": missing or [],
-    }
-
-
 #: How tables are read by default.
-UNSET = data_options(None, None, "median", 4, None, None, None)
+UNSET: Mapping[str, Any] = {
+    "delimiter": None,
+    "header": None,
+    "discretize": "median",
+    "bins": 4,
+    "drop": [],
+    "weights": None,
+    "missing": [],
+}
 
 
 def read_data(path: Path, options: Mapping[str, Any], like: twbn.Table | None = None) -> twbn.Table:

@@ -30,7 +30,11 @@ def fit(
     learned = read_result(result)
     table = read_data(data, learned.data_options, like_result(learned))
     if learned.names != table.names:
-        msg = f"{result} has other variables than {data}, or in another order"
+        odd = next((n for n in learned.names if n not in table.names), None)
+        detail = "" if odd is None else f": {odd!r} is no column"
+        if odd == "0":  # scores without names
+            detail += "; write the scores with names (twbn score --names), or learn from the table"
+        msg = f"{result} has other variables than {data}, or in another order{detail}"
         raise OptionError(msg)
     network = twbn.fit(learned, table, ess=ess)
     twbn.write_network(network, out_file)

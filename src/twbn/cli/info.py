@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.table import Table as Grid
 
 from twbn.cli.console import escape, out, print_json
-from twbn.cli.files import data_options, read_data
-from twbn.cli.options import AsJson, BinCount, Cut, Data, Delimiter, Drop, Header, Missing, Weights
+from twbn.cli.files import read_data
+from twbn.cli.options import AsJson, Data
 
 __all__ = ["info"]
 
 
 def info(
     data: Data,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    discretize: Cut = "median",
-    bins: BinCount = 4,
-    drop: Drop = None,
-    weights: Weights = None,
-    missing: Missing = None,
+    reading: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Show how a table is read: its variables, their states, its missing cells."""
-    options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
-    table = read_data(data, options)
+    table = read_data(data, reading)
     if as_json:
         print_json(
             {

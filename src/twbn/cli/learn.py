@@ -7,23 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import twbn
 from twbn.cli.console import out, print_json, say_written, search_status, show_notes
-from twbn.cli.files import check_target, data_options, read_scores_or_data
+from twbn.cli.files import check_target, read_scores_or_data
 from twbn.cli.options import (
     AsJson,
-    BinCount,
     Checkpoint,
-    Cut,
-    Delimiter,
-    Drop,
     Ess,
     Forbidden,
-    Header,
     Jobs,
     Leaf,
     MaxIterations,
     MaxParents,
     MethodName,
-    Missing,
     OptionalOut,
     Page,
     Polish,
@@ -35,7 +29,6 @@ from twbn.cli.options import (
     StartFile,
     TimeLimit,
     Treewidth,
-    Weights,
     arcs_of,
 )
 from twbn.deadline import Deadline
@@ -55,6 +48,7 @@ __all__ = ["learn", "standing"]
 
 def learn(
     source: Source,
+    reading: dict[str, Any],
     treewidth: Treewidth = 4,
     method: MethodName = "auto",
     kind: Score = "bdeu",
@@ -74,21 +68,13 @@ def learn(
     report: Page = None,
     out_file: OptionalOut = None,
     as_json: AsJson = False,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    discretize: Cut = "median",
-    bins: BinCount = 4,
-    drop: Drop = None,
-    weights: Weights = None,
-    missing: Missing = None,
     method_options: dict[str, Any] | None = None,
 ) -> None:
     """Learn a structure of bounded treewidth; -o writes it with its proof (JSON)."""
     clock = Deadline(check_limits(treewidth, time_limit, max_iterations, seed, n_jobs))
     _check_targets(out_file, report, checkpoint, source)
     first = None if start is None else read_result(start)
-    options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
-    data = read_scores_or_data(source, options, kind, ess, max_parents)
+    data = read_scores_or_data(source, reading, kind, ess, max_parents)
     with deferred():  # what was found is written and shown even after Ctrl-C
         with search_status(quiet=as_json) as show:
             result = twbn.learn(
@@ -109,7 +95,7 @@ def learn(
                 polish=polish,
                 start=first,
                 checkpoint=checkpoint,
-                data_options={} if isinstance(data, twbn.ScoreTable) else options,
+                data_options={} if isinstance(data, twbn.ScoreTable) else reading,
                 on_progress=show,
                 **(method_options or {}),
             )

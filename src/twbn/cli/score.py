@@ -8,24 +8,17 @@ import typer
 
 import twbn
 from twbn.cli.console import out, print_json, progress_bar, say_written
-from twbn.cli.files import check_target, data_options, read_data
+from twbn.cli.files import check_target, read_data
 from twbn.cli.options import (
     AsJson,
-    BinCount,
-    Cut,
     Data,
-    Delimiter,
-    Drop,
     Ess,
-    Header,
     Jobs,
     MaxParents,
     MemoryLimit,
-    Missing,
     OptionalOut,
     Score,
     TimeLimit,
-    Weights,
 )
 from twbn.interrupts import deferred
 
@@ -34,6 +27,7 @@ __all__ = ["score"]
 
 def score(
     data: Data,
+    reading: dict[str, Any],
     kind: Score = "bdeu",
     ess: Ess = 1.0,
     max_parents: MaxParents = 3,
@@ -46,21 +40,13 @@ def score(
         bool, typer.Option("--names", help="Write names instead of positions.")
     ] = False,
     keep_all: Annotated[bool, typer.Option("--no-prune", help="Keep dominated sets.")] = False,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    discretize: Cut = "median",
-    bins: BinCount = 4,
-    drop: Drop = None,
-    weights: Weights = None,
-    missing: Missing = None,
     time_limit: TimeLimit = None,
     memory_limit: MemoryLimit = None,
     n_jobs: Jobs = 1,
     as_json: AsJson = False,
 ) -> None:
     """Score parent sets and write them as a .jkl file."""
-    options = data_options(delimiter, header, discretize, bins, drop, weights, missing)
-    table = read_data(data, options)
+    table = read_data(data, reading)
     check_target(out_file)
     with deferred():  # what is complete is written even after Ctrl-C
         with progress_bar("scoring parent sets", quiet=as_json) as report:

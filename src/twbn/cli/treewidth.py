@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,17 +43,13 @@ def treewidth(
     report = None
     if exact and not as_json and err.is_terminal:
         report = lambda low, high: err.print(f"between {low} and {high}")  # noqa: E731
+    limits: dict[str, Any] = {"time_limit": time_limit, "seed": seed}
     with deferred():  # the bounds are reported and written even after Ctrl-C
         if method == "milp":
-            exact, result = True, treewidth_by_program(read, time_limit=time_limit, seed=seed)
+            exact, result = True, treewidth_by_program(read, **limits)
         else:
             result = twbn.treewidth(
-                read,
-                exact=exact,
-                time_limit=time_limit,
-                memory_limit=memory_limit,
-                seed=seed,
-                on_progress=report,
+                read, exact=exact, memory_limit=memory_limit, on_progress=report, **limits
             )
         if out_file is not None:
             twbn.write_td(result.decomposition, read.n_vertices, out_file)

@@ -131,7 +131,7 @@ def _fit_coding(column: RawColumn, discretize: Discretize) -> Coding:
             bad = column.values[int(np.flatnonzero(~np.isfinite(numbers))[0])]
             row = int(np.flatnonzero(column.positions == column.values.index(bad))[0]) + 1
             msg = f"column {name!r}, row {row}: numbers must be finite, got {bad}"
-            raise DataError(msg, column=name, line=row)
+            raise DataError(msg, column=name)
         if name in discretize.cut_points:
             return Bins(tuple(discretize.cut_points[name]), discretize.at_least)
         if len(numbers) > discretize.max_categories:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Bins", "Categories", "Coding", "State", "coding_document", "coding_of"]
+__all__ = ["Bins", "Categories", "Coded", "Coding", "State", "coding_document", "coding_of"]
 
 State: TypeAlias = str | int | float | bool
 
@@ -131,6 +132,27 @@ class Bins:
 
 
 Coding: TypeAlias = Categories | Bins
+
+
+class Coded:
+    """What tables and networks have in common: named variables, each with a coding."""
+
+    names: tuple[str, ...]
+    codings: tuple[Coding, ...]
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @cached_property
+    def states(self) -> tuple[tuple[State, ...], ...]:
+        """States of each variable, in the order of their codes."""
+        return tuple(tuple(coding.states) for coding in self.codings)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: v for v, name in enumerate(self.names)}
 
 
 def coding_document(coding: Coding) -> dict[str, Any]:

@@ -12,7 +12,8 @@ import numpy as np
 from twbn.data.build import CodingOptions, build_table
 from twbn.data.columns import MISSING, RawColumn, plain_cell
 from twbn.data.names import check_misnamed, renamed
-from twbn.data.read import read_table
+from twbn.data.read.options import ReadOptions
+from twbn.data.read.table_file import table_of_file
 from twbn.data.table import Table
 from twbn.errors import DataError, Option, OptionError
 
@@ -74,19 +75,9 @@ def as_table(
     >>> table.states
     (('no', 'yes'), (0, 2))
     """
-    if isinstance(source, str | os.PathLike):
-        return read_table(
-            source,
-            names=names,
-            discretize=discretize,
-            drop=drop,
-            weights=weights,
-            missing=missing,
-            like=like,
-            absent_ok=absent_ok,
-            target=target,
-        )
     options = CodingOptions.of(discretize, drop, weights, like, absent_ok=absent_ok, target=target)
+    if isinstance(source, str | os.PathLike):
+        return table_of_file(source, ReadOptions(missing=tuple(missing)), options, names)
     if isinstance(source, Table):
         return _recoded(source, options)
     columns = _columns_of(source, names, missing)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.checks import unknown
-from twbn.data.coding import Categories, Coding, State, coding_document
+from twbn.data.coding import Categories, Coded, Coding, State, coding_document
 from twbn.data.fingerprint import fingerprint_of
 from twbn.errors import DataError, MissingCellsError
 from twbn.views import Viewed
@@ -26,7 +26,7 @@ MAX_STATES = 2**20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table(Viewed):
+class Table(Coded, Viewed):
     """Rows of discrete variables.
 
     Invariant: `codes[row, v]` is at least 0 and less than the number of states of variable v, or -1
@@ -116,16 +116,6 @@ class Table(Viewed):
         """Number of rows."""
         return len(self.codes)
 
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return len(self.names)
-
-    @cached_property
-    def states(self) -> tuple[tuple[State, ...], ...]:
-        """States of each variable, in the order of their codes."""
-        return tuple(tuple(coding.states) for coding in self.codings)
-
     @cached_property
     def n_states(self) -> NDArray[np.int32]:
         """Number of states of each variable."""
@@ -167,10 +157,6 @@ class Table(Viewed):
             return self._positions[name]
         except (KeyError, TypeError):
             raise DataError(unknown("column", name, self.names), column=str(name)) from None
-
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {name: v for v, name in enumerate(self.names)}
 
     def require_complete(self, purpose: str) -> None:
         """Raise MissingCellsError, naming the columns, if any cell is missing."""

@@ -137,10 +137,14 @@ class JunctionTree:
         msg = "a network without variables has no beliefs"
         raise OptionError(msg)
 
-    def calibrate(
-        self, likelihoods: Likelihoods, *, deadline: Deadline | None = None
-    ) -> list[Beliefs]:
-        """Return the belief of every bag, after a pass to the root and one back.
+    def upward(
+        self,
+        likelihoods: Likelihoods,
+        *,
+        maximise: bool = False,
+        deadline: Deadline | None = None,
+    ) -> tuple[list[Beliefs], dict[int, Beliefs]]:
+        """Return the belief of every bag after a pass to the root, and the message it sent.
 
         Raises TimeoutError if the deadline passes or Ctrl-C arrives before it is done.
         """
@@ -155,8 +159,19 @@ class JunctionTree:
             beliefs[i] = self.combine(i, waiting[i], evidence[i])
             if parent[i] >= 0:
                 kept = tuple(v for v in self.bags[i] if v in self.decomposition.bags[parent[i]])
-                sent[i] = beliefs[i].summed(kept)
+                sent[i] = beliefs[i].maximised(kept) if maximise else beliefs[i].summed(kept)
                 waiting[parent[i]].append(sent[i])
+        return beliefs, sent
+
+    def calibrate(
+        self, likelihoods: Likelihoods, *, deadline: Deadline | None = None
+    ) -> list[Beliefs]:
+        """Return the belief of every bag, after a pass to the root and one back.
+
+        Raises TimeoutError if the deadline passes or Ctrl-C arrives before it is done.
+        """
+        parent, order = self.orientation(0)
+        beliefs, sent = self.upward(likelihoods, deadline=deadline)
         for i in order[1:]:
             if deadline is not None:
                 deadline.check()

@@ -7,7 +7,7 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from twbn.data.coding import State
     from twbn.inference.query import Inference
-    from twbn.network.network import Network, State
+    from twbn.network.network import Network
 
-__all__ = ["MAX_MAP_ENTRIES", "MapCost", "MapResult", "map_cost", "marginal_map"]
+__all__ = ["MAX_MAP_ENTRIES", "MapCost", "MapLimits", "MapResult", "map_cost", "marginal_map"]
 
 #: Limit on the entries of all tables of an exact elimination.
 MAX_MAP_ENTRIES = 2**24
@@ -73,17 +74,20 @@ def map_cost(network: Network, variables: Sequence[str], evidence: Any = None) -
     return _plan(scopes, wanted - known, network.n_states)[1]
 
 
+class MapLimits(NamedTuple):
+    """Up to which size the answer is exact, how long it may take otherwise, and the seed."""
+
+    max_entries: int = MAX_MAP_ENTRIES
+    time_limit: float = 10.0
+    seed: int = 0
+
+
 @keeps_best
 def marginal_map(
-    engine: Inference,
-    variables: Sequence[str],
-    evidence: Any = None,
-    *,
-    max_entries: int = MAX_MAP_ENTRIES,
-    time_limit: float = 10.0,
-    seed: int = 0,
+    engine: Inference, variables: Sequence[str], evidence: Any, limits: MapLimits
 ) -> MapResult:
     """Return the most probable states of some variables; see `Inference.marginal_map`."""
+    max_entries, time_limit, seed = limits
     clock = Deadline(checked_time_limit(time_limit))
     network = engine.network
     asked = [network.index(name) for name in variables]

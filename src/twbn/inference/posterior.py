@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from twbn.network.network import State
+    from twbn.data.coding import State
 
 __all__ = ["Posterior"]
 

@@ -14,7 +14,14 @@ from twbn.checks import checked_seed
 from twbn.errors import DataError, Option, OptionError
 from twbn.inference.beliefs import Beliefs, scaled
 from twbn.inference.junction_tree import MAX_ENTRIES, JunctionTree, Likelihoods
-from twbn.inference.map import MAX_MAP_ENTRIES, MapCost, MapResult, map_cost, marginal_map
+from twbn.inference.map import (
+    MAX_MAP_ENTRIES,
+    MapCost,
+    MapLimits,
+    MapResult,
+    map_cost,
+    marginal_map,
+)
 from twbn.inference.posterior import Posterior
 from twbn.inference.rows import complete, impute, log_codes, predict_proba
 from twbn.inference.states import ImpossibleError, joint_codes
@@ -24,7 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twbn.network.network import Network, State, Table
+    from twbn.data.coding import State
+    from twbn.data.table import Table
+    from twbn.network.network import Network
 
 __all__ = ["Inference"]
 
@@ -158,9 +167,8 @@ class Inference:
         time_limit
             Seconds for the search if the answer is not exact; Ctrl-C ends it early.
         """
-        return marginal_map(
-            self, variables, evidence, max_entries=max_entries, time_limit=time_limit, seed=seed
-        )
+        limits = MapLimits(max_entries, time_limit, seed)
+        return marginal_map(self, variables, evidence, limits)
 
     def marginal_map_cost(self, variables: Sequence[str], evidence: Any = None) -> MapCost:
         """Return the cost of an exact answer from `marginal_map`, without computing it."""

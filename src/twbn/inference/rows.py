@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from twbn.data.table import Table
     from twbn.deadline import Deadline
     from twbn.inference.junction_tree import JunctionTree, Likelihoods
-    from twbn.network.network import Table
 
 __all__ = ["blocks", "check_possible", "complete", "impute", "log_codes", "predict_proba"]
 

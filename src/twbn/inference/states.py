@@ -36,18 +36,8 @@ def joint_codes(
     Makes one pass up the tree and one down. Raises ImpossibleError if the evidence has probability
     zero, and TimeoutError if the deadline passes.
     """
-    parent, order = tree.orientation(0)
-    by_bag = tree.by_bag(likelihoods)
-    waiting: list[list[Beliefs]] = [[] for _ in tree.bags]
-    beliefs: list[Beliefs] = [None] * len(tree.bags)  # type: ignore[list-item]
-    for i in reversed(order):
-        if deadline is not None:
-            deadline.check()
-        beliefs[i] = tree.combine(i, waiting[i], by_bag[i])
-        if parent[i] >= 0:
-            kept = tuple(v for v in tree.bags[i] if v in tree.decomposition.bags[parent[i]])
-            up = beliefs[i].maximised(kept) if rng is None else beliefs[i].summed(kept)
-            waiting[parent[i]].append(up)
+    _, order = tree.orientation(0)
+    beliefs, _ = tree.upward(likelihoods, maximise=rng is None, deadline=deadline)
     if beliefs[order[0]].is_impossible:
         raise ImpossibleError("the evidence has probability zero")
     codes = np.full((n_rows, tree.network.n_variables), -1, dtype=np.int32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -116,34 +116,27 @@ def learn_incomplete(
     return search.run(options, checked_whole("max_rounds", max_rounds, least=1))
 
 
+@dataclass
 class _StructuralEm:
     """The rounds of one run, and the best network so far."""
 
-    def __init__(
-        self,
-        table: Table,
-        parameter_ess: float,
-        seed: int,
-        clock: Deadline,
-        on_progress: Callable[[float, int, float], None] | None,
-    ) -> None:
-        self._table = table
-        self._parameter_ess = parameter_ess
-        self._seed = seed
-        self._clock = clock
-        self._on_progress = on_progress
-        self._best: IncompleteResult | None = None
-        self._trace: list[float] = []
+    table: Table
+    parameter_ess: float
+    seed: int
+    clock: Deadline
+    on_progress: Callable[[float, int, float], None] | None
+    best: IncompleteResult | None = None
+    trace: list[float] = field(default_factory=list)
 
     def run(self, options: dict[str, Any], max_rounds: int) -> IncompleteResult:
         """Learn, fit and complete in turns, until nothing improves or a limit is reached."""
-        completed = filled_at_random(self._table, self._seed)
+        completed = filled_at_random(self.table, self.seed)
         status: Status | None = None
         for number in range(max_rounds):
             try:
                 result = self._learned(completed, options, max_rounds)
             except KeyboardInterrupt:
-                if self._best is None:
+                if self.best is None:
                     raise
                 status = "interrupted"
                 break
@@ -157,49 +150,49 @@ class _StructuralEm:
             except TimeoutError:
                 status = "interrupted" if interrupts.pending() else "time_limit"
                 break
-        assert self._best is not None
-        return replace(self._best, trace=tuple(self._trace), status=status or "iteration_limit")
+        assert self.best is not None
+        return replace(self.best, trace=tuple(self.trace), status=status or "iteration_limit")
 
     def _learned(self, rows: Table, options: dict[str, Any], max_rounds: int) -> SearchResult:
         """Return a structure learned from completed rows, starting at the best one so far."""
         seconds = None
-        if self._clock.time_limit is not None:
-            seconds = max(self._clock.left_or_forever / (2 * max_rounds), LEAST_SECONDS)
-            if self._best is None:  # nothing makes up for a poor first structure
-                seconds = max(seconds, FIRST_SHARE * self._clock.time_limit)
-        start = None if self._best is None else self._best.result.dag
+        if self.clock.time_limit is not None:
+            seconds = max(self.clock.left_or_forever / (2 * max_rounds), LEAST_SECONDS)
+            if self.best is None:  # nothing makes up for a poor first structure
+                seconds = max(seconds, FIRST_SHARE * self.clock.time_limit)
+        start = None if self.best is None else self.best.result.dag
         return learn(rows, time_limit=seconds, start=start, **options)
 
     def _compare(self, result: SearchResult) -> bool:
         """Fit the parameters of a structure and keep it if better; return whether it hardly is."""
         seconds = None
-        if self._clock.time_limit is not None:
-            seconds = max(self._clock.left_or_forever / 2, LEAST_SECONDS)
+        if self.clock.time_limit is not None:
+            seconds = max(self.clock.left_or_forever / 2, LEAST_SECONDS)
         fitted = fit_incomplete(
             result,
-            self._table,
-            ess=self._parameter_ess,
+            self.table,
+            ess=self.parameter_ess,
             max_iterations=EM_ITERATIONS,
             time_limit=seconds,
         )
-        penalty = 0.5 * math.log(self._table.total_weight) * fitted.network.n_parameters
+        penalty = 0.5 * math.log(self.table.total_weight) * fitted.network.n_parameters
         criterion = fitted.log_likelihood - penalty
-        best = self._best
+        best = self.best
         stuck = best is not None and criterion <= best.criterion + 1e-6 * abs(best.criterion)
         if best is None or criterion > best.criterion:
-            self._best = IncompleteResult(fitted.network, result, fitted.log_likelihood, criterion)
+            self.best = IncompleteResult(fitted.network, result, fitted.log_likelihood, criterion)
         return stuck
 
     def _report(self, number: int) -> None:
-        assert self._best is not None
-        self._trace.append(self._best.criterion)
-        if self._on_progress is not None:
-            self._on_progress(self._clock.seconds, number + 1, self._best.criterion)
+        assert self.best is not None
+        self.trace.append(self.best.criterion)
+        if self.on_progress is not None:
+            self.on_progress(self.clock.seconds, number + 1, self.best.criterion)
 
     def _reason_to_stop(self, number: int, stuck: bool) -> Status | None:
         if interrupts.pending():
             return "interrupted"
-        if self._clock.passed:
+        if self.clock.passed:
             return "time_limit"
         # The first rounds start from guesses, so one without improvement says little.
         return "converged" if stuck and number >= 2 else None
@@ -209,16 +202,16 @@ class _StructuralEm:
 
         Raises TimeoutError if the deadline passes first.
         """
-        assert self._best is not None
-        table = self._table
+        assert self.best is not None
+        table = self.table
         incomplete = (table.codes < 0).any(axis=1)
         if not incomplete.any():
             return table
         weights = np.ones(table.n_rows) if table.weights is None else table.weights
         repeated = np.repeat(np.flatnonzero(incomplete), COMPLETIONS)
         rows = replace(table, codes=table.codes[repeated], weights=None)
-        tree = JunctionTree(self._best.network)
-        drawn = complete(tree, rows, seed=self._seed + number + 1, deadline=self._clock).codes
+        tree = JunctionTree(self.best.network)
+        drawn = complete(tree, rows, seed=self.seed + number + 1, deadline=self.clock).codes
         return Table(
             table.names,
             table.codings,

@@ -15,7 +15,7 @@ from twbn.errors import MemoryLimitError
 from twbn.scores.compute import compute_scores
 from twbn.scores.estimate import Estimate, estimate
 from twbn.scores.lazy import LazyScores
-from twbn.scores.rules import make_rules
+from twbn.scores.rules import RuleOptions, make_rules
 from twbn.scores.score_table import ScoreTable
 
 if TYPE_CHECKING:
@@ -60,9 +60,8 @@ class ScoringOptions(NamedTuple):
 
     def estimate(self, table: Table) -> Estimate:
         """Return the estimated cost of scoring all sets."""
-        rules = self._asdict()
-        del rules["score"], rules["ess"]
-        largest = int(make_rules(table.names, **rules).max_parents.max())
+        rules = {name: getattr(self, name) for name in RuleOptions._fields}
+        largest = int(make_rules(table.names, RuleOptions(**rules)).max_parents.max())
         return estimate(table.n_variables, largest)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.checks import checked_seed, checked_whole, unknown
-from twbn.data.coding import Bins, Categories, State
+from twbn.data.coding import Bins, Categories, Coded, State
 from twbn.data.columns import is_missing
 from twbn.data.frames import as_table
 from twbn.data.table import Table
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from twbn.data.coding import Coding
     from twbn.graphs.decomposition import TreeDecomposition
 
-__all__ = ["Network", "State", "Table"]
+__all__ = ["Network"]
 
 #: Limit on the number of cells drawn by one call of `sample`.
 MAX_CELLS = 2**31
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Network(Viewed):
+class Network(Coded, Viewed):
     """A Bayesian network: a graph and, for every variable, its distribution given its parents.
 
     Invariant: `tables[v]` has one axis for each parent of v, in the order of ``dag.parents[v]``
@@ -106,16 +106,6 @@ class Network(Viewed):
         codings = tuple(Categories(tuple(map(_plain, states[name]))) for name in names)
         return cls(dag, names, codings, tuple(arrays), decomposition)
 
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return len(self.names)
-
-    @cached_property
-    def states(self) -> tuple[tuple[State, ...], ...]:
-        """States of each variable, in the order of their codes."""
-        return tuple(tuple(coding.states) for coding in self.codings)
-
     @cached_property
     def n_states(self) -> tuple[int, ...]:
         """Number of states of each variable."""
@@ -156,8 +146,9 @@ class Network(Viewed):
         coding = self.codings[variable]
         if isinstance(coding, Bins) and not is_missing(state):
             return int(coding.encode([state], self.names[variable])[0])
-        msg = unknown("state", str(state), texts) + f" (of variable {self.names[variable]!r})"
-        raise UnknownStateError(msg)
+        name = self.names[variable]
+        msg = unknown("state", str(state), texts, of=f" of variable {name!r}")
+        raise UnknownStateError(msg, variable=name)
 
     def known_codes(self, evidence: Any) -> dict[int, int]:
         """Return the code of every observed variable, by position.
@@ -272,10 +263,6 @@ class Network(Viewed):
         """The code of each state of each variable, by its text; the first of equal texts wins."""
         pairs = (reversed(list(enumerate(map(str, states)))) for states in self.states)
         return tuple({text: code for code, text in numbered} for numbered in pairs)
-
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {name: v for v, name in enumerate(self.names)}
 
     def _changed(self, v: int, parents: tuple[int, ...], table: ArrayLike) -> Network:
         lists, tables = list(self.dag.parents), list(self.tables)

@@ -39,7 +39,7 @@ __all__ = [
 NO_DATA, NONE_FOUND = "·", "–"
 #: The paper cuts its numbers to two decimals.
 CUT = 0.01
-METHODS = {"milp-paper": "MILP as printed", "dp": "dynamic programme", "exact": "portfolio"}
+SOLVER_ROWS = {"milp-paper": "MILP as printed", "dp": "dynamic programme", "exact": "portfolio"}
 
 
 def label(data: str) -> str:
@@ -87,7 +87,7 @@ def proof_table(store: Store, size: Size) -> Grid:
     """Return Table 1: the time until a structure is proved optimal."""
     head = ("method", "bound", *(label(data) for data in size.proof_sets))
     rows: list[tuple[str, ...]] = []
-    for method, name in METHODS.items():
+    for method, name in SOLVER_ROWS.items():
         for k in PROOF_BOUNDS:
             cells = [
                 _proof(store.get(Cell("proof", data, k, method, seconds=size.proof_seconds)))

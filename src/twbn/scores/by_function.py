@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import insort
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
@@ -78,31 +79,23 @@ def score_with_function(
     return ScoreTable.from_sets(table.names, kept, info)
 
 
+@dataclass
 class _Run:
-    """One run of the function over parent sets, until the time limit has passed."""
+    """One run of the function over parent sets, until the time is over."""
 
-    def __init__(
-        self,
-        table: Table,
-        score: Callable[[Table, int, tuple[int, ...]], float],
-        rules: ParentRules,
-        deadline: Deadline,
-        total: int,
-        on_progress: Callable[[int, int], None] | None,
-    ) -> None:
-        self._table = table
-        self._score = score
-        self._rules = rules
-        self._total = total
-        self._on_progress = on_progress
-        self._deadline = deadline
-        self.status: ScoringStatus = "complete"
-        self.complete_size = -1
-        self.n_scored = 0
+    table: Table
+    score: Callable[[Table, int, tuple[int, ...]], float]
+    rules: ParentRules
+    deadline: Deadline
+    total: int
+    on_progress: Callable[[int, int], None] | None
+    status: ScoringStatus = "complete"
+    complete_size: int = -1
+    n_scored: int = 0
 
     def by_size(self) -> list[Sets]:
         """Return all sets up to the largest size that is complete."""
-        n, most = self._table.n_variables, self._rules.max_parents
+        n, most = self.table.n_variables, self.rules.max_parents
         found: list[Sets] = [{} for _ in range(n)]
         for size in range(int(most.max()) + 1):
             level: list[Sets] = [{} for _ in range(n)]
@@ -122,8 +115,8 @@ class _Run:
     def promising(self, budget: int) -> list[Sets]:
         """Return, for each variable, all single parents and `budget` larger sets, best first."""
         found: list[Sets] = []
-        for child in range(self._table.n_variables):
-            required = self._rules.required[child]
+        for child in range(self.table.n_variables):
+            required = self.rules.required[child]
             sets = {family: self._value(child, family) for family in {(), required}}
             found.append(sets)
             for n_larger, parents in enumerate(self._by_promise(child, sets)):
@@ -137,7 +130,7 @@ class _Run:
 
     def _by_promise(self, child: int, sets: Sets) -> Iterator[tuple[int, ...]]:
         """Yield sets of two or more parents; the caller scores each one before taking the next."""
-        most = int(self._rules.max_parents[child])
+        most = int(self.rules.max_parents[child])
         singles: list[tuple[float, int]] = []
         for parent in self._candidates(child) if most else []:
             if self._over():
@@ -153,7 +146,7 @@ class _Run:
                 estimate = -sets[base] + singles[place][0] + sets[()]
                 heappush(heap, (estimate, base, place))
 
-        required = self._rules.required[child]
+        required = self.rules.required[child]
         for base in [required] if required else [(parent,) for _, parent in singles]:
             push(base, 0)
         while heap:
@@ -166,23 +159,23 @@ class _Run:
                     push(parents, 0)
 
     def _candidates(self, child: int) -> list[int]:
-        return [v for v in range(self._table.n_variables) if self._rules.allowed[child, v]]
+        return [v for v in range(self.table.n_variables) if self.rules.allowed[child, v]]
 
     def _value(self, child: int, parents: tuple[int, ...]) -> float:
         self.n_scored += 1
-        value = self._score(self._table, child, parents)
-        return checked_value(value, self._table, child, parents)
+        value = self.score(self.table, child, parents)
+        return checked_value(value, self.table, child, parents)
 
     def _over(self) -> bool:
         if interrupts.pending():
             self.status = "interrupted"
-        elif self._deadline.passed:
+        elif self.deadline.passed:
             self.status = "time_limit"
         return self.status in {"interrupted", "time_limit"}
 
     def _report(self) -> None:
-        if self._on_progress is not None:
-            self._on_progress(min(self.n_scored, self._total), self._total)
+        if self.on_progress is not None:
+            self.on_progress(min(self.n_scored, self.total), self.total)
 
 
 def _kept(found: Sets, rules: ParentRules, child: int, prune: bool) -> Sets:

@@ -19,7 +19,7 @@ from twbn.scores.by_function import score_with_function
 from twbn.scores.estimate import estimate, refuse_large_budget, refuse_too_large
 from twbn.scores.kinds import ScoreOption, checked_score, score_name, scored_data
 from twbn.scores.protocol import ScoringInfo
-from twbn.scores.rules import ParentRules, make_rules
+from twbn.scores.rules import ParentRules, RuleOptions, make_rules
 from twbn.scores.score_table import ScoreTable
 
 if TYPE_CHECKING:
@@ -91,15 +91,8 @@ def compute_scores(
     """
     table = as_table(data)
     checked_score(score, ess)
-    rules = make_rules(
-        table.names,
-        max_parents=max_parents,
-        required=required,
-        forbidden=forbidden,
-        tiers=tiers,
-        roots=roots,
-        leaves=leaves,
-    )
+    wanted = RuleOptions(max_parents, required, forbidden, tiers, roots, leaves)
+    rules = make_rules(table.names, wanted)
     clock = Deadline(checked_time_limit(time_limit))
     if budget is not None:
         budget = min(checked_whole("budget", budget, least=0), 2**62)

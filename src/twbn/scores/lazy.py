@@ -19,7 +19,7 @@ from twbn.scores.kinds import (
     scored_data,
 )
 from twbn.scores.protocol import ScoringInfo, checked_family, total_score
-from twbn.scores.rules import ParentRules, make_rules
+from twbn.scores.rules import ParentRules, RuleOptions, make_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -74,15 +74,8 @@ class LazyScores:
             coding=table.coding,
         )
         self.fingerprint = table.fingerprint
-        self.rules = make_rules(
-            table.names,
-            max_parents=max_parents,
-            required=required,
-            forbidden=forbidden,
-            tiers=tiers,
-            roots=roots,
-            leaves=leaves,
-        )
+        wanted = RuleOptions(max_parents, required, forbidden, tiers, roots, leaves)
+        self.rules = make_rules(table.names, wanted)
         self._cache = self._new_cache()
 
     def _new_cache(self) -> _core.LazyScoreCache | _CallableCache:

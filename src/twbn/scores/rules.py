@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from twbn.errors import Option, OptionError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ParentRules", "make_rules", "within_treewidth"]
+__all__ = ["ParentRules", "RuleOptions", "make_rules", "within_treewidth"]
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,11 @@ class ParentRules:
         )
 
 
-def make_rules(
-    names: Sequence[str],
-    *,
-    max_parents: int | Mapping[str, int] | None = 3,
-    required: Iterable[tuple[str, str]] = (),
-    forbidden: Iterable[tuple[str, str]] = (),
-    tiers: Sequence[Iterable[str]] | None = None,
-    roots: Iterable[str] = (),
-    leaves: Iterable[str] = (),
-) -> ParentRules:
-    """Return checked rules.
+class RuleOptions(NamedTuple):
+    """Rules by name, as a caller gives them.
 
     Parameters
     ----------
-    names
-        Names of the variables.
     max_parents
         Largest parent set, for all variables or by name (3 for those not named); None: no limit.
     required, forbidden
@@ -57,7 +46,21 @@ def make_rules(
     tiers
         Groups of variables in order: no arc leads from a later group to an earlier one.
         Variables in no group are free.
+    roots, leaves
+        Variables without parents, and without children.
     """
+
+    max_parents: int | Mapping[str, int] | None = 3
+    required: Iterable[tuple[str, str]] = ()
+    forbidden: Iterable[tuple[str, str]] = ()
+    tiers: Sequence[Iterable[str]] | None = None
+    roots: Iterable[str] = ()
+    leaves: Iterable[str] = ()
+
+
+def make_rules(names: Sequence[str], options: RuleOptions) -> ParentRules:
+    """Return the rules by position, or raise OptionError saying which of them make no sense."""
+    max_parents, required, forbidden, tiers, roots, leaves = options
     n = len(names)
     position = {name: v for v, name in enumerate(names)}
     allowed = np.ones((n, n), dtype=np.uint8)

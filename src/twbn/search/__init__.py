@@ -8,6 +8,7 @@ from twbn.search.exact.maxsat import maxsat
 from twbn.search.exact.milp import milp, milp_paper
 from twbn.search.exact.portfolio import exact
 from twbn.search.heuristic.anneal import anneal
+from twbn.search.heuristic.first import first_structure
 from twbn.search.heuristic.polish import best_dag_inside, polish
 from twbn.search.heuristic.sample import sample, sample_exact
 from twbn.search.heuristic.tree import tree
@@ -28,6 +29,7 @@ __all__ = [
     "best_unbounded",
     "dp",
     "exact",
+    "first_structure",
     "maxsat",
     "milp",
     "milp_paper",

@@ -24,6 +24,8 @@ _methods: dict[str, Method] = {}
 #: Every registered method by its name.
 METHODS: Mapping[str, Method] = MappingProxyType(_methods)
 
+#: Types that an option of a method may have: those that a command line can give.
+_KINDS: tuple[type, ...] = (str, int, float, bool)
 _RUN_OPTIONS = tuple(f.name for f in fields(Run) if f.init and f.name != "scores")
 
 
@@ -84,6 +86,14 @@ class Method:
                 problem = f" is an option of {' and '.join(owners)}, not of method {self.name!r}"
                 raise OptionError(Option(name), problem)
             raise OptionError(unknown("option", name, [*self.options, *_RUN_OPTIONS]))
+        for name, value in given.items():
+            kind = self.options[name].kind
+            numbers = kind is float and isinstance(value, int | float)
+            good = numbers or isinstance(value, kind)
+            if value != self.options[name].default and (
+                not good or isinstance(value, bool) != (kind is bool)
+            ):
+                raise OptionError(Option(name), f" must be of type {kind.__name__}, got {value!r}")
         return dict(given)
 
 
@@ -106,33 +116,42 @@ def search_method(
             for parameter in inspect.signature(function).parameters.values()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         ]
-        assert {p.name for p in own} == options.keys(), f"{name}: each option needs a description"
-        kinds = _kinds(function)
-        declared = {
-            p.name: MethodOption(p.name, kinds[p.name], p.default, options[p.name]) for p in own
-        }
+        if {p.name for p in own} != options.keys():
+            odd = sorted({p.name for p in own} ^ options.keys())[0]
+            msg = f"method {name!r}: each keyword-only parameter needs a description, as {odd!r}"
+            raise OptionError(msg)
+        declared = {p.name: _declared(name, function, p, options[p.name]) for p in own}
         return Method(name, function, about, MappingProxyType(declared), improves)
 
     return make
 
 
-def _kinds(function: Callable[..., Any]) -> dict[str, type]:
-    """Return the types of a function's keyword-only parameters."""
-    annotations = {
-        name: hint
-        for name, hint in function.__annotations__.items()
-        if name in (function.__kwdefaults__ or {})
-    }
+def _declared(
+    method: str, function: Callable[..., Any], parameter: inspect.Parameter, about: str
+) -> MethodOption:
+    """Return the option that a keyword-only parameter declares, or raise OptionError."""
+    name = parameter.name
+    problem = ""
+    if name in _RUN_OPTIONS:
+        problem = "is an option of every search"
+    elif parameter.default is inspect.Parameter.empty:
+        problem = "needs a default"
+    kind = None if problem else _kind(function, name)
+    if kind not in _KINDS:
+        problem = problem or f"needs one of the types {', '.join(k.__name__ for k in _KINDS)}"
+    if problem:
+        msg = f"method {method!r}: the parameter {name!r} {problem}"
+        raise OptionError(msg)
+    return MethodOption(name, kind, parameter.default, about)  # type: ignore[arg-type]
+
+
+def _kind(function: Callable[..., Any], name: str) -> Any:
+    """Return the type of one parameter, without None; only its own annotation is looked at."""
+    annotations = {name: function.__annotations__.get(name, object)}
     shell = type("Shell", (), {"__annotations__": annotations, "__module__": function.__module__})
-    return {name: _plain(hint) for name, hint in get_type_hints(shell).items()}
-
-
-def _plain(hint: Any) -> type:
-    """Return the type of a hint that may also allow None."""
+    hint = get_type_hints(shell)[name]
     kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
-    assert len(kinds) == 1, f"{hint}: an option has one type"
-    plain: type = kinds[0]
-    return plain
+    return kinds[0] if len(kinds) == 1 else None
 
 
 def register(method: Method) -> Method:
@@ -140,6 +159,11 @@ def register(method: Method) -> Method:
     if method.name in _methods and _methods[method.name] is not method:
         msg = f"there is a method {method.name!r} already"
         raise OptionError(msg)
+    for other in METHODS.values():
+        for name in other.options.keys() & method.options.keys():
+            if other.options[name].kind is not method.options[name].kind:
+                msg = f"option {name!r} has another type in method {other.name!r}"
+                raise OptionError(msg)
     _methods[method.name] = method
     return method
 

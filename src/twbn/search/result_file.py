@@ -161,7 +161,23 @@ class ResultClaims:
             scores,
             lambda: check_structure(self.dag(), self.decomposition(), limit, scores),
         )
-        return problems + self.contradictions()
+        return problems + self._data_problems(scores) + self.contradictions()
+
+    def _data_problems(self, scores: LocalScores) -> list[str]:
+        """Return what the file says about the data that is not so, where the data are known."""
+        problems = []
+        fingerprint, coding = self.about["fingerprint"], self.about["coding"]
+        theirs = scores.info.fingerprint
+        if theirs is not None and fingerprint is not None and fingerprint != theirs:
+            problems.append(f"the fingerprint of the data is {theirs}, the file says {fingerprint}")
+        if scores.info.coding is not None and coding is not None and self.names == scores.names:
+            pairs = zip(self.names, scores.info.coding, coding, strict=True)
+            problems += [
+                f"the coding of column {name!r} is not that of the data"
+                for name, ours, claimed in pairs
+                if json.loads(json.dumps(ours)) != claimed
+            ]
+        return problems
 
     def contradictions(self) -> list[str]:
         """Return which of the file's claims contradict each other."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from twbn import interrupts
 from twbn.checks import checked_n_jobs, checked_seed, checked_time_limit, checked_whole
 from twbn.deadline import Deadline
 from twbn.errors import OptionError
@@ -46,6 +47,10 @@ class Run:
         Number of variables; the effective treewidth limit, at most n - 1.
     first
         The start with a proof of its width, if there is a start.
+    workers
+        `n_jobs` as a number of threads.
+    notes
+        What a reader of the result should know from the start.
     unlimited
         Whether no time limit was given: a method that terminates by itself may then run to the end.
     deadline
@@ -139,12 +144,17 @@ class Run:
         if not self.unlimited:
             seconds = max((self.time_left or 0.0) / 2, 0.001)
         return self.with_changes(
-            time_limit=seconds,
-            start=None if self.first is None else self.first.dag,
-            on_progress=None,
-            on_improvement=None,
-            **changes,
+            time_limit=seconds, on_progress=None, on_improvement=None, **changes
         )
+
+    def ended(self, n_iterations: int) -> Status:
+        """Return why a search that proved nothing has ended."""
+        if interrupts.pending():
+            return "interrupted"
+        out_of_time = self.deadline.passed and (
+            self.max_iterations is None or n_iterations < self.max_iterations
+        )
+        return "time_limit" if out_of_time else "iteration_limit"
 
     def tell(self, n_iterations: int, score: float) -> None:
         """Report progress to the caller."""

@@ -43,13 +43,10 @@ def _solve(job: Job, send: Send) -> None:
         model.new_int_var(int(low), int(high), "")
         for low, high in zip(program.lower, program.upper, strict=True)
     ]
-    for r in range(program.n_rows):
-        first, last = program.starts[r : r + 2]
+    for places, values, low, high in program.rows():
         terms = cp_model.LinearExpr.weighted_sum(
-            [columns[c] for c in program.columns[first:last]],
-            [round(value) for value in program.values[first:last]],
+            [columns[c] for c in places], [round(value) for value in values]
         )
-        low, high = program.row_lower[r], program.row_upper[r]
         model.add_linear_constraint(
             terms,
             cp_model.INT32_MIN if low == -np.inf else round(low),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twbn.solvers.child import serve
 from twbn.solvers.job import Done, Incumbent, Refused
+from twbn.solvers.program import comparisons
 
 if TYPE_CHECKING:
     from twbn.solvers.child import Send
@@ -41,17 +41,9 @@ def _optimise(job: Job, send: Send, gurobi: Any, environment: Any) -> None:
         program.n_columns, lb=program.lower, ub=program.upper, obj=program.objective, vtype=kinds
     )
     model.ModelSense = gurobi.GRB.MAXIMIZE
-    for r in range(program.n_rows):
-        first, last = program.starts[r : r + 2]
-        terms = program.values[first:last] @ x[program.columns[first:last]]
-        low, high = program.row_lower[r], program.row_upper[r]
-        if low == high:
-            model.addConstr(terms == low)
-        else:
-            if math.isfinite(low):
-                model.addConstr(terms >= low)
-            if math.isfinite(high):
-                model.addConstr(terms <= high)
+    for columns, values, low, high in program.rows():
+        for condition in comparisons(values @ x[columns], low, high):
+            model.addConstr(condition)
     model.Params.Threads = int(job.n_jobs)
     model.Params.Seed = int(job.seed) % 2_000_000_000
     model.Params.MIPGap, model.Params.MIPGapAbs = 0.0, 1e-6
@@ -61,12 +53,12 @@ def _optimise(job: Job, send: Send, gurobi: Any, environment: Any) -> None:
         model.Params.NodeLimit = int(job.max_nodes)
     if job.start is not None:
         x.Start = job.start
-    columns = x.tolist()
+    every = x.tolist()
 
     def listen(source: Any, where: int) -> None:
         if where == gurobi.GRB.Callback.MIPSOL:
             bound = source.cbGet(gurobi.GRB.Callback.MIPSOL_OBJBND)
-            send(Incumbent(np.array(source.cbGetSolution(columns)), float(bound)))
+            send(Incumbent(np.array(source.cbGetSolution(every)), float(bound)))
 
     model.optimize(listen)
     statuses: dict[int, Status] = {

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Program", "ProgramBuilder"]
+__all__ = ["Program", "ProgramBuilder", "comparisons"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,13 @@ class Program:
         """Number of constraints."""
         return len(self.row_lower)
 
+    def rows(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64], float, float]]:
+        """Yield the columns, values, lower and upper bound of every row."""
+        for r in range(self.n_rows):
+            entries = slice(self.starts[r], self.starts[r + 1])
+            low, high = float(self.row_lower[r]), float(self.row_upper[r])
+            yield self.columns[entries], self.values[entries], low, high
+
     def violation(self, x: NDArray[np.float64]) -> float:
         """Return the largest amount by which a point violates a row or a bound."""
         sums = np.zeros(self.n_rows)
@@ -47,6 +57,17 @@ class Program:
         np.add.at(sums, owner, self.values * x[self.columns])
         excess = [self.row_lower - sums, sums - self.row_upper, self.lower - x, x - self.upper]
         return float(max(by.max(initial=0.0) for by in excess))
+
+
+def comparisons(terms: Any, low: float, high: float) -> Iterator[Any]:
+    """Yield what a solver's expression has to satisfy to lie between two bounds."""
+    if low == high:
+        yield terms == low
+        return
+    if math.isfinite(low):
+        yield terms >= low
+    if math.isfinite(high):
+        yield terms <= high
 
 
 class ProgramBuilder:

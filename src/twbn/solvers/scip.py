@@ -10,6 +10,7 @@ import numpy as np
 from twbn import _core
 from twbn.solvers.child import serve
 from twbn.solvers.job import Done, Incumbent, NewBound
+from twbn.solvers.program import comparisons
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,22 +79,11 @@ def _build(model: Any, program: Program, total: Any) -> list[Any]:
         )
     ]
     model.setMaximize()
-    for r in range(program.n_rows):
-        first, last = program.starts[r : r + 2]
-        terms = total(
-            float(value) * variables[column]
-            for column, value in zip(
-                program.columns[first:last], program.values[first:last], strict=True
-            )
-        )
-        low, high = float(program.row_lower[r]), float(program.row_upper[r])
-        if low == high:
-            model.addCons(terms == low)
-        else:
-            if math.isfinite(low):
-                model.addCons(terms >= low)
-            if math.isfinite(high):
-                model.addCons(terms <= high)
+    for columns, values, low, high in program.rows():
+        pairs = zip(columns, values, strict=True)
+        terms = total(float(value) * variables[column] for column, value in pairs)
+        for condition in comparisons(terms, low, high):
+            model.addCons(condition)
     return variables
 
 

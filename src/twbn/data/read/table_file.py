@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from twbn.data.discretize import Discretize
     from twbn.data.table import Table
 
-__all__ = ["read_columns", "read_table"]
+__all__ = ["read_columns", "read_table", "table_of_file"]
 
 
 def read_table(
@@ -50,10 +50,20 @@ def read_table(
     other parameters are those of `as_table`.
     """
     reading = ReadOptions(delimiter=delimiter, header=header, missing=tuple(missing))
+    options = CodingOptions.of(discretize, drop, weights, like, absent_ok=absent_ok, target=target)
+    return table_of_file(path, reading, options, names)
+
+
+def table_of_file(
+    path: str | os.PathLike[str],
+    reading: ReadOptions,
+    options: CodingOptions,
+    names: Sequence[str] | None = None,
+) -> Table:
+    """Return the table of a file, read and coded as the options say."""
     columns = read_columns(Path(path), reading)
     if names is not None:
         columns = renamed(columns, names)
-    options = CodingOptions.of(discretize, drop, weights, like, absent_ok=absent_ok, target=target)
     return build_table(columns, options, source=str(path))
 
 

@@ -46,6 +46,6 @@ def _format(path: str | os.PathLike[str]) -> tuple[Callable[..., Network], Calla
     path = Path(path)
     ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if ending.lower() not in FORMATS:
-        msg = f"{path}: the ending says no format of networks; expected {', '.join(FORMATS)}"
+        msg = f"{path}: unknown network format {ending!r}; expected {', '.join(FORMATS)}"
         raise OptionError(msg)
     return FORMATS[ending.lower()]

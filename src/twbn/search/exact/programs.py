@@ -86,15 +86,7 @@ class StructureProgram:
 
 def combined_program(table: ScoreTable, width: int) -> StructureProgram:
     """Return the paper's program for structures of treewidth at most `width`, as printed."""
-    n = table.n_variables
-    build = ProgramBuilder()
-    y, z = order_columns(build, n)
-    pi = build.add_columns(table.scores, lower=0, upper=1, integer=True)
-    v = build.add_columns(np.zeros(n), lower=0, upper=n, integer=False)
-    limit_width(build, y, width)
-    orient_by_order(build, y, z)
-    close_triangles(build, y)
-    _choose_one_set(build, table, pi)
+    build, y, z, pi, v = _begun(table, width)
     _respect_topological_order(build, table, pi, v)
     _families_inside_graph(build, table, pi, y)
     return StructureProgram(build.build(), y, z, pi, v)
@@ -112,15 +104,7 @@ def strengthened_program(
     since at most one of these sets is chosen; `clusters` and `dense_sets` are cuts
     (`search/bound/relaxation.py`).
     """
-    n = table.n_variables
-    build = ProgramBuilder()
-    y, z = order_columns(build, n)
-    pi = build.add_columns(table.scores, lower=0, upper=1, integer=True)
-    v = build.add_columns(np.zeros(n), lower=0, upper=n, integer=False)
-    limit_width(build, y, width)
-    orient_by_order(build, y, z)
-    close_triangles(build, y)
-    _choose_one_set(build, table, pi)
+    build, y, z, pi, v = _begun(table, width)
     _arcs_respect_order(build, table, pi, v)
     _arcs_need_edges(build, table, pi, y)
     _co_parents_need_edges(build, table, pi, y)
@@ -130,6 +114,24 @@ def strengthened_program(
 
 
 # The columns and the families of rows
+
+
+def _begun(
+    table: ScoreTable, width: int
+) -> tuple[
+    ProgramBuilder, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
+]:
+    """Return a builder with the columns y, z, pi and v and the rows that every program has."""
+    n = table.n_variables
+    build = ProgramBuilder()
+    y, z = order_columns(build, n)
+    pi = build.add_columns(table.scores, lower=0, upper=1, integer=True)
+    v = build.add_columns(np.zeros(n), lower=0, upper=n, integer=False)
+    limit_width(build, y, width)
+    orient_by_order(build, y, z)
+    close_triangles(build, y)
+    _choose_one_set(build, table, pi)
+    return build, y, z, pi, v
 
 
 def _choose_one_set(build: ProgramBuilder, table: ScoreTable, pi: NDArray[np.int64]) -> None:

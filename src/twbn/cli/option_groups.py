@@ -1,0 +1,101 @@
+"""Options that come in groups: how a table is read, and what the search methods declare."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from twbn.cli.files import UNSET
+from twbn.cli.options import BinCount, Cut, Delimiter, Drop, Header, Missing, Weights
+from twbn.search import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from twbn.search.method import MethodOption
+
+__all__ = ["with_method_options", "with_table_options"]
+
+#: How a table is read, under the names that a result keeps.
+READING = {
+    "delimiter": Delimiter,
+    "header": Header,
+    "discretize": Cut,
+    "bins": BinCount,
+    "drop": Drop,
+    "weights": Weights,
+    "missing": Missing,
+}
+
+
+def with_table_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options of reading a table; it gets them as `reading`."""
+
+    def collected(given: Mapping[str, Any]) -> dict[str, Any]:
+        reading = {name: given[name] or UNSET[name] for name in ("discretize", "bins")}
+        reading |= {name: given[name] for name in ("delimiter", "header", "weights")}
+        reading |= {name: given[name] or [] for name in ("drop", "missing")}
+        if reading["delimiter"] in {"\\t", "tab"}:
+            reading["delimiter"] = "\t"
+        return {name: reading[name] for name in UNSET}  # always in the same order
+
+    defaults = {**dict.fromkeys(READING), "discretize": "median", "bins": 4}
+    return _with_group(command, "reading", READING, defaults, collected)
+
+
+def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with every option that some registered method has.
+
+    Those that are given reach the command as `method_options`.
+    """
+    options = {
+        option.name: option for method in METHODS.values() for option in method.options.values()
+    }
+
+    def collected(given: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if value is not None}
+
+    annotations = {name: _annotation(option) for name, option in options.items()}
+    defaults: dict[str, Any] = dict.fromkeys(options)
+    return _with_group(command, "method_options", annotations, defaults, collected)
+
+
+def _with_group(
+    command: Callable[..., None],
+    group: str,
+    annotations: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    collected: Callable[[Mapping[str, Any]], Any],
+) -> Callable[..., None]:
+    """Replace one parameter of a command by several options, which it gets collected."""
+
+    def wrapped(**given: Any) -> None:
+        own = {name: given.pop(name) for name in annotations}
+        command(**given, **{group: collected(own)})
+
+    hints = get_type_hints(command, include_extras=True)
+    parameters = {
+        name: parameter.replace(annotation=hints[name])
+        for name, parameter in inspect.signature(command).parameters.items()
+        if name != group
+    }
+    del hints[group]
+    for name, annotation in annotations.items():
+        hints[name] = annotation
+        parameters[name] = inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation
+        )
+    wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
+    wrapped.__annotations__ = hints
+    wrapped.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _annotation(option: MethodOption) -> Any:
+    owners = [method.name for method in METHODS.values() if option.name in method.options]
+    flag = "--" + option.name.replace("_", "-")
+    declared = f"{flag}/--no-{flag.removeprefix('--')}" if option.kind is bool else flag
+    about = f"For {', '.join(owners)}: {option.about}."
+    return Annotated[option.kind | None, typer.Option(declared, help=about)]
