@@ -31,14 +31,15 @@ $(BIN)/python:
 
 # Build tools come from PyPI, so that neither cmake nor ninja has to be on the machine.
 .venv/tools: $(BIN)/python pyproject.toml
-	@$(BIN)/python -m pip install -q "scikit-build-core>=0.11" "nanobind>=2.8" "cmake>=3.20" ninja
+	@$(BIN)/python -m pip install -q --no-compile "scikit-build-core>=0.11" "nanobind>=2.8" "cmake>=3.20" ninja
 	@touch $@
 
 # The installation knows the modules by name: it is stale when one comes, goes or moves.
 .venv/modules: .venv/tools FORCE
 	@echo "$(MODULES)" | cmp -s - $@ || echo "$(MODULES)" > $@
 
-INSTALL = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation \
+# --no-compile: Python compiles what it imports, and most of SciPy is never imported.
+INSTALL = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-compile --no-build-isolation \
   -C cmake.define.TWBN_DEVELOPMENT=ON
 SOURCES := .venv/tools .venv/modules pyproject.toml CMakeLists.txt $(CORE)
 

@@ -22,8 +22,8 @@ print(f"best of {sampled.n_iterations:,} k-trees: {sampled.score:.2f}")
 better = twbn.polish(sampled, scores)
 print(f"the best structure inside its k-tree: {better.score:.2f}")
 
-print("\nannealing beside an upper bound for 5 seconds")
-best = twbn.learn(scores, treewidth=4, time_limit=5, n_jobs=-1)
+print("\nannealing beside an upper bound for 4 seconds")
+best = twbn.learn(scores, treewidth=4, time_limit=4, n_jobs=-1)
 print(
     f"best of {best.n_iterations:,} changes: {best.score:.2f}, no structure above {best.bound:.2f}"
 )
