@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -87,12 +88,10 @@ class Method:
                 raise OptionError(Option(name), problem)
             raise OptionError(unknown("option", name, [*self.options, *_RUN_OPTIONS]))
         for name, value in given.items():
-            kind = self.options[name].kind
-            numbers = kind is float and isinstance(value, int | float)
-            good = numbers or isinstance(value, kind)
-            if value != self.options[name].default and (
-                not good or isinstance(value, bool) != (kind is bool)
-            ):
+            kind, default = self.options[name].kind, self.options[name].default
+            accepted = {int: numbers.Integral, float: numbers.Real}.get(kind, kind)
+            good = isinstance(value, accepted) and isinstance(value, bool) == (kind is bool)
+            if value is not default and not good:
                 raise OptionError(Option(name), f" must be of type {kind.__name__}, got {value!r}")
         return dict(given)
 
