@@ -38,7 +38,9 @@ $(BIN)/python:
 .venv/modules: .venv/tools FORCE
 	@echo "$(MODULES)" | cmp -s - $@ || echo "$(MODULES)" > $@
 
-# --no-compile: Python compiles what it imports, and most of SciPy is never imported.
+# --no-compile: most of SciPy is never imported. For tests, which start hundreds of interpreters,
+# all is compiled, on all cores.
+COMPILE = $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' .venv/lib src || true
 INSTALL = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-compile --no-build-isolation \
   -C cmake.define.TWBN_DEVELOPMENT=ON
 SOURCES := .venv/tools .venv/modules pyproject.toml CMakeLists.txt $(CORE)
@@ -52,10 +54,12 @@ SOURCES := .venv/tools .venv/modules pyproject.toml CMakeLists.txt $(CORE)
 .venv/built: $(SOURCES)
 	@echo "building twbn in .venv, with all that tests and documentation need"
 	@$(INSTALL) -e ".[dev]"
+	@$(COMPILE)
 	@touch $@ .venv/light
 
 .venv/peers: .venv/built
-	@$(BIN)/python -m pip install -q "pgmpy>=1.0" "pyagrum>=2.0" "ortools>=9.10"
+	@$(BIN)/python -m pip install -q --no-compile "pgmpy>=1.0" "pyagrum>=2.0" "ortools>=9.10"
+	@$(COMPILE)
 	@touch $@
 
 demo: .venv/light
