@@ -27,8 +27,8 @@ SECONDS = 0.6
 COMMAND = """
 import sys
 import twbn
-from twbn.cli import run
 from dataclasses import replace
+from twbn.__main__ import main
 from twbn.search import method as registry
 
 def saying(function):
@@ -39,7 +39,7 @@ def saying(function):
 
 for name, method in dict(twbn.METHODS).items():
     registry._methods[name] = replace(method, function=saying(method.function))
-sys.exit(run(sys.argv[1:]))
+main()
 """
 
 
@@ -112,6 +112,7 @@ def on_command_line(method: str, n: int, rng: np.random.Generator) -> tuple[int,
                 said = process.stderr.read()
             if "Traceback" in said or not out.exists():
                 lost += 1
+                print(f"lost: {out.exists()=}, {said}", file=sys.stderr)
             elif twbn.read_result(out).status == "interrupted":
                 interrupted += 1
             else:

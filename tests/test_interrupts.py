@@ -351,3 +351,15 @@ def test_structural_em_keeps_its_best_when_a_later_round_is_interrupted(
     found = incomplete.learn_incomplete(gaps, treewidth=2, max_iterations=300)
     assert (len(calls), found.status) == (2, "interrupted")
     assert found.network.n_variables == 12
+
+
+def test_ctrl_c_after_the_command_has_ended_is_not_heard() -> None:
+    code = (
+        "import atexit, os, signal, twbn.cli\n"
+        "from twbn.__main__ import main\n"
+        "twbn.cli.run = lambda arguments: 0\n"
+        "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

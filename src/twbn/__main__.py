@@ -1,5 +1,6 @@
 """The `twbn` command."""
 
+import signal
 import sys
 
 __all__ = ["main"]
@@ -15,7 +16,13 @@ def main() -> None:
         sys.exit(f"the command line needs {error.name}: pip install typer rich")
     except KeyboardInterrupt:
         sys.exit("error: interrupted")
-    sys.exit(run(sys.argv[1:]))
+    code: int | str = "error: interrupted"
+    try:
+        code = run(sys.argv[1:])
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was asked for is done
+    except KeyboardInterrupt:
+        pass  # before the command had begun, or after it had ended
+    sys.exit(code)
 
 
 if __name__ == "__main__":
