@@ -86,7 +86,9 @@ def test_info_shows_the_states(data: Path) -> None:
     assert done.returncode == 0
     assert "12 rows, 3 variables" in done.stdout
     facts = json.loads(twbn("info", data, "--json").stdout)
-    assert facts["variables"][0] == {"name": "a", "states": [0, 1], "n_missing": 0}
+    first = {"name": "a", "kind": "few numbers", "states": [0, 1], "n_missing": 0}
+    assert facts["variables"][0] == {**first, "share_missing": 0.0, "findings": []}
+    assert facts["command"] == f"twbn learn {data}"
 
 
 def test_treewidth_gives_bounds_width_and_proof(tmp_path: Path) -> None:
@@ -251,11 +253,13 @@ def test_mistakes_get_one_line_and_an_exit_code(
 
 def test_advice_is_given_in_options(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
-    path.write_text("a,b,c\n0,1,0\n1,1,0\n0,1,1\n", encoding="utf-8")
+    path.write_text("a,b,c\n0,p,0\n1,q,0\n0,r,1\n", encoding="utf-8")
     done = twbn("score", path)
     assert done.returncode == 1
+    assert "'b', which has a different value in each of the 3 rows, like an" in done.stderr
     assert "--drop 'b'" in done.stderr
     assert twbn("score", path, "--drop", "b").returncode == 0
+    assert twbn("score", path, "--drop", "unusable").returncode == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twbn import Discretize, Table, as_table
+from twbn import Discretize, Table, as_table, learn
 from twbn.errors import DataError, OptionError, UnknownStateError
 
 COLUMNS: dict[str, list[Any]] = {
@@ -38,7 +38,7 @@ def frames() -> list[Any]:
     "source", frames(), ids=["dict", "pandas", "pandas-na", "polars", "pyarrow"]
 )
 def test_every_frame_gives_the_same_table(source: Any) -> None:
-    table = as_table(source, discretize=Discretize(max_categories=4))
+    table = as_table(source, discretize=Discretize("median", max_distinct=4))
     assert table.names == ("sex", "smoker", "age", "children")
     assert table.states[0] == ("f", "m")
     assert table.states[1] == (False, True)
@@ -62,7 +62,8 @@ def test_new_rows_are_coded_by_the_old_rule() -> None:
     new = as_table({"c": ["b", "a"], "x": [12.0, 99.0]}, like=old)
     assert new.names == old.names
     assert new.codings == old.codings
-    assert new.codes.tolist() == [[0, 1], [1, 0]]
+    assert old.states[0] == ("<= 33", "(33, 66]", "> 66")
+    assert new.codes.tolist() == [[0, 1], [2, 0]]
 
 
 def test_an_unseen_state_names_column_and_value() -> None:
@@ -89,9 +90,6 @@ def test_a_missing_column_of_new_rows_is_named() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"a": [1, 1, 1], "b": [0, 1, 0]}, r"column 'a' is constant \(every value is 1\)"),
-        ({"a": [None, None], "b": [0, 1]}, "column 'a' has no values, all its cells are missing"),
-        ({"id": ["p", "q", "r"], "b": [0, 1, 0]}, r"column 'id' has as many states as rows \(3\)"),
         (
             {"a": [1.0, float("inf"), 2.0], "b": [0, 1, 0]},
             "column 'a', row 2: numbers must be finite",
@@ -106,12 +104,38 @@ def test_columns_that_cannot_be_used_are_named(columns: dict[str, Any], message:
         as_table(columns)
 
 
-def test_duplicate_names_of_a_frame_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("columns", "message", "unusable"),
+    [
+        ({"a": [1, 1, 1], "b": [0, 1, 0]}, "is constant: every value is 1", False),
+        ({"a": [None, None], "b": [0, 1]}, "has no values: all its cells are missing", False),
+        ({"a": ["p", "q", "r"], "b": [0, 1, 0]}, "like an identifier", True),
+        ({"a": np.arange(3000), "b": [0, 1, 0] * 1000}, "counts the rows, from 0 to 2999", True),
+    ],
+)
+def test_columns_that_tell_nothing_are_carried_and_told(
+    columns: dict[str, Any], message: str, unusable: bool
+) -> None:
+    table = as_table(columns)
+    assert table.names == ("a", "b")
+    (finding,) = table.findings
+    assert finding.column == "a"
+    assert message in finding.message
+    assert finding.unusable == unusable
+    if unusable:
+        with pytest.raises(DataError, match=rf"learning cannot use column 'a', which .*{message}"):
+            learn(columns, max_iterations=10)
+        with pytest.raises(DataError, match="1 usable columns, a network needs at least 2"):
+            as_table(columns, drop="unusable")
+    else:
+        assert learn(columns, treewidth=1, max_iterations=10).dag.arcs == ()
+
+
+def test_duplicate_names_of_a_frame_are_told_apart() -> None:
     import pandas as pd
 
     frame = pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"])
-    with pytest.raises(DataError, match="column names must be distinct, but 'a'"):
-        as_table(frame)
+    assert as_table(frame).names == ("a", "a.1")
 
 
 def test_declared_categories_keep_their_order_and_unobserved_states() -> None:
@@ -194,7 +218,8 @@ def test_quantiles_of_a_lopsided_column_still_give_two_states() -> None:
     [
         ({"method": "deciles"}, "discretize must be one of"),
         ({"bins": 1}, "bins must be a whole number, 2 or more, got 1"),
-        ({"max_categories": -1}, "max_categories must be a whole number, 0 or more"),
+        ({"max_distinct": -1}, "max_distinct must be a whole number, 0 or more"),
+        ({"method": "median", "bins": 3}, "bins has no effect with 'median'"),
     ],
 )
 def test_a_rule_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:

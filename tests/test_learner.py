@@ -66,16 +66,17 @@ def test_frames_go_in_and_names_stay() -> None:
     rng = np.random.default_rng(0)
     a = rng.choice(["low", "high"], 200)
     columns = {"a": a, "b": np.where(rng.random(200) < 0.9, a, "low"), "c": rng.normal(size=200)}
-    for frame in (pandas.DataFrame(columns), polars.DataFrame(columns)):
+    for kind in (pandas.DataFrame, polars.DataFrame):
+        frame = kind(columns)
         model = TreewidthBN(treewidth=1, random_state=0).fit(frame)
         assert model.network_.names == ("a", "b", "c")
         assert model.parents_["b"] == ["a"] or model.parents_["a"] == ["b"]
         assert model.sample(4, random_state=1).shape == (4, 3)
-        gaps = pandas.DataFrame({"a": ["high", None], "b": [None, "low"], "c": [0.1, None]})
-        filled = model.transform(gaps)
-        assert filled[0, 1] == "high"
-        assert filled[1, 1] == "low"
-        assert isinstance(filled[1, 2], float)
+        filled = model.transform(kind({"a": ["high", None], "b": [None, "low"], "c": [0.1, None]}))
+        assert isinstance(filled, kind)
+        assert list(filled["b"]) == ["high", "low"]
+        assert filled["c"][0] == 0.1
+        assert abs(filled["c"][1]) < 1
 
 
 def test_what_is_learned_is_said_and_pickled() -> None:
@@ -97,9 +98,12 @@ def test_bad_use_is_named() -> None:
     rows = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5)
     with pytest.raises(NotFittedError):
         TreewidthBN().score_samples(rows)
-    model = TreewidthBN(random_state=0).fit(rows)
+    model = TreewidthBN(random_state=0, unknown="error").fit(rows)
     with pytest.raises(DataError, match="unknown state 7"):
         model.score_samples([[7, 0]])
+    with pytest.warns(UserWarning, match="not seen before are taken as missing: 7 of 'x0'"):
+        found = TreewidthBN(random_state=0).fit(rows).score_samples([[7, 0]])
+    assert found == pytest.approx(model.score_samples([[np.nan, 0]]))
     with pytest.raises(ValueError, match="3 features"):
         model.score_samples([[0, 0, 0]])
     with pytest.raises(OptionError, match="treewidth must be a whole number"):

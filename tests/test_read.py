@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from twbn import Network, as_table, read_table
-from twbn.errors import DataError, FileFormatError, OptionError, TwbnError, UnknownStateError
+from twbn.errors import DataError, FileFormatError, TwbnError, UnknownStateError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,17 +101,11 @@ def test_dat_takes_the_numbers_of_states_from_its_second_line(tmp_path: Path) ->
         ("t.csv", "a,b,c\n", "line 1: a header but no rows below it"),
         ("t.csv", "a,b\n0,1\n1\n", "line 3: expected 2 values, found 1"),
         ("t.csv", "a,b\n0,1\n\n1,0,1\n", "line 4: expected 2 values, found 3"),
-        ("t.csv", "a,\n0,1\n1,0\n", "line 1: column 2 has no name"),
-        ("t.csv", "a,a\n0,1\n1,0\n", "'a' occurs 2 times"),
-        ("t.csv", "a,a\nx,y\ny,x\nx,x\n", "'a' occurs 2 times"),
-        ("t.csv", ",a,b\n0,0,1\n1,1,0\n2,1,1\n", "line 1: column 1 has no name"),
         ("t.csv", 'a,b\n1,x\n2,"y\n1,x\n2,y\n', "after line 2: .*is a quote not closed"),
         ("t.csv", f"a,b\n{'9' * 400},1\n1,0\n2,1\n", "column 'a', row 1: numbers must be finite"),
         ("t.dat", "A B\n2 ²\n0 1\n1 0\n", "expected the number of states of 'B', found '²'"),
         ("t.arff", "@attribute a {p,q}\n@attribute b real\n@data\n'p,1\n", "is a quote not closed"),
         ("t.csv", "a,b\n0,inf\n1,0\n0,1\n", "column 'b', row 1: numbers must be finite"),
-        ("t.csv", "a,b\n0,1\n1,1\n0,1\n", "column 'b' is constant"),
-        ("t.csv", "a,b\nu,1\nv,0\nw,1\n", "column 'a' has as many states as rows"),
         ("t.arff", "@relation x\n@attribute a {p,q}\n", "no @data line"),
         ("t.arff", "@attribute a {p,q}\n@data\n", "no rows after @data"),
         ("t.arff", "@attribute a {p,q}\n@data\np\nr\n", r"holds 'r', declared are \['p', 'q'\]"),
@@ -130,6 +124,25 @@ def test_dat_takes_the_numbers_of_states_from_its_second_line(tmp_path: Path) ->
 def test_a_bad_file_says_what_is_wrong(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(TwbnError, match=message):
         read_table(write(tmp_path, name, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "found"),
+    [
+        ("a,\n0,1\n1,0\n", ("a", "Unnamed: 1"), ("Unnamed: 1", "unnamed")),
+        ("a,a\n0,1\n1,0\n", ("a", "a.1"), ("a.1", "duplicate name")),
+        ("a,a\nx,y\ny,x\nx,x\n", ("a", "a.1"), ("a.1", "duplicate name")),
+        (",a,b\n0,0,1\n1,1,0\n2,1,1\n", ("Unnamed: 0", "a", "b"), ("Unnamed: 0", "unnamed")),
+        ("a,b\n0,1\n1,1\n0,1\n", ("a", "b"), ("b", "constant")),
+        ("a,b\nu,1\nv,0\nw,1\n", ("a", "b"), ("a", "identifier")),
+    ],
+)
+def test_odd_columns_are_read_and_told(
+    tmp_path: Path, text: str, names: tuple[str, ...], found: tuple[str, str]
+) -> None:
+    table = read_table(write(tmp_path, "t.csv", text))
+    assert table.names == names
+    assert found in [(finding.column, finding.kind) for finding in table.findings]
 
 
 def test_one_column_is_no_table(tmp_path: Path) -> None:
@@ -265,12 +278,16 @@ def test_a_file_of_quoted_blanks_has_no_rows(tmp_path: Path) -> None:
         read_table(path)
 
 
-@pytest.mark.parametrize("option", ["drop", "weights"])
-def test_one_of_two_columns_of_a_name_cannot_be_chosen(tmp_path: Path, option: str) -> None:
+def test_columns_of_one_name_get_two_and_either_can_be_chosen(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,risk,b,risk\n" + "0,1,0,1\n1,2,1,1\n0,2,1,2\n" * 3, encoding="utf-8")
-    with pytest.raises(OptionError, match="2 columns are called 'risk'"):
-        read_table(path, **{option: "risk"})  # type: ignore[arg-type]
+    table = read_table(path)
+    assert table.names == ("a", "risk", "b", "risk.1")
+    assert [(f.column, f.kind) for f in table.findings] == [("risk.1", "duplicate name")]
+    assert read_table(path, drop="risk").names == ("a", "b", "risk.1")
+    weighted = read_table(path, weights="risk.1").weights
+    assert weighted is not None
+    assert weighted.tolist() == [1, 1, 2] * 3
 
 
 def test_one_column_with_blanks_in_its_name_is_not_split(tmp_path: Path) -> None:

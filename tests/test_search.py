@@ -25,11 +25,12 @@ from twbn import (
     TreeDecomposition,
     compute_scores,
     datasets,
+    fit,
     polish,
     treewidth,
 )
 from twbn import learn as learn_by
-from twbn.errors import DataError, MemoryLimitError, OptionError, VerificationError
+from twbn.errors import MemoryLimitError, OptionError, VerificationError
 from twbn.graphs.branching import maximum_branching
 from twbn.search import result_document
 
@@ -481,11 +482,25 @@ def test_learn_takes_data_and_keeps_the_time() -> None:
     assert set(result.parents) == set(datasets.load("wdbc").names)
 
 
-def test_learn_refuses_an_unknown_method_and_gaps() -> None:
+def test_learn_refuses_an_unknown_method() -> None:
     with pytest.raises(OptionError, match=r"unknown method 'no-such'; expected one of .*'anneal'"):
         learn(SCORES, method="no-such")
-    with pytest.raises(DataError, match="scoring needs complete rows"):
-        learn({"a": [0, 1, None], "b": [1, 0, 1]})
+
+
+def test_learn_takes_missing_cells_and_says_so() -> None:
+    rng = np.random.default_rng(5)
+    a = rng.integers(0, 2, 300)
+    cells = np.column_stack([a, a ^ (rng.random(300) < 0.1), rng.integers(0, 2, 300)]).astype(float)
+    cells[rng.random(cells.shape) < 0.2] = np.nan
+    result = learn_by(cells, treewidth=2, max_iterations=2000)
+    assert "missing cells: structural EM" in result.notes[0]
+    assert result.status != "optimal"
+    assert result.bound == math.inf
+    assert {frozenset(arc) for arc in result.dag.arcs} == {frozenset((0, 1))}
+    again = learn_by(cells, treewidth=2, max_iterations=2000)
+    assert again.dag == result.dag
+    network = fit(result, cells)
+    assert network.log_likelihood(np.array([[1.0, 1.0, 0.0]]))[0] < 0
 
 
 # Choosing a method

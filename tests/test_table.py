@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twbn import LazyScores, Table, as_table, compute_scores
+from twbn import LazyScores, Table, as_table, compute_scores, learn
 from twbn.data import Bins, Categories
 from twbn.errors import DataError, MissingCellsError, OptionError
 
@@ -63,13 +63,27 @@ def test_pickling_keeps_a_table_read_only() -> None:
     assert not copy.codes.flags.writeable
 
 
-def test_a_variable_needs_two_states_to_be_scored() -> None:
+@pytest.mark.parametrize("score", ["bdeu", "bic", "k2", "aic", "loglik"])
+def test_a_variable_of_one_state_changes_nothing(score: str) -> None:
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 2, (40, 3)).astype(np.int32)
+    codes[:, 0] = 0
+    table = Table(("a", "b", "c"), (Categories(("x",)), *[Categories(("y", "z"))] * 2), codes)
+    assert table.states[0] == ("x",)
+    without = compute_scores(table.select(["b", "c"]), score=score, prune=False)
+    for scores in (compute_scores(table, score=score, prune=False), LazyScores(table, score=score)):
+        for parents in ((), (1,), (1, 2)):
+            assert scores.local(0, parents) == pytest.approx(0.0, abs=1e-9)
+        assert scores.local(1, (2,)) == pytest.approx(without.local(0, (1,)))
+        assert scores.local(1, ()) == pytest.approx(without.local(0, ()))
+    result = learn(table, score=score, treewidth=1, max_iterations=100)
+    assert result.score == pytest.approx(
+        learn(table.select(["b", "c"]), score=score, treewidth=1, max_iterations=100).score
+    )
+
+
+def test_a_column_needs_a_state() -> None:
     codes = np.zeros((3, 2), dtype=np.int32)
-    table = Table(("a", "b"), (Categories(("x",)), Categories(("y", "z"))), codes)
-    assert table.states == (("x",), ("y", "z"))
-    for score in (lambda: compute_scores(table), lambda: LazyScores(table)):
-        with pytest.raises(DataError, match="scoring needs two states or more, but column 'a' has"):
-            score()
     with pytest.raises(DataError, match="column 'a' has no states"):
         Table(("a",), (Categories(()),), codes[:, :1])
 

@@ -26,9 +26,15 @@ if TYPE_CHECKING:
     )
     from twbn.graphs.treewidth.exact import treewidth
     from twbn.inference import Inference
-    from twbn.learning import TreewidthBN, TreewidthClassifier, fit_incomplete, learn_incomplete
+    from twbn.learning import (
+        TreewidthBN,
+        TreewidthClassifier,
+        fit,
+        fit_incomplete,
+        learn_incomplete,
+    )
     from twbn.learning.learn import learn
-    from twbn.network import Network, fit, read_network, write_network
+    from twbn.network import Network, read_network, write_network
     from twbn.report import plot_trace, plot_treewidth, write_report
     from twbn.scores import (
         LazyScores,
@@ -117,10 +123,10 @@ _FROM = {
         "METHODS", "Method", "Run", "SearchResult", "polish", "read_result", "register",
         "search_method", "upper_bound", "write_result",
     ),
-    "network": ("Network", "fit", "read_network", "write_network"),
+    "network": ("Network", "read_network", "write_network"),
     "inference": ("Inference",),
     "learning": (
-        "TreewidthBN", "TreewidthClassifier", "fit_incomplete", "learn", "learn_incomplete",
+        "TreewidthBN", "TreewidthClassifier", "fit", "fit_incomplete", "learn", "learn_incomplete",
     ),
     "report": ("plot_trace", "plot_treewidth", "write_report"),
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -11,12 +12,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
-from twbn.errors import FileFormatError, MemoryLimitError
+from twbn.errors import FileFormatError, MemoryLimitError, Option, OptionError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["read_text", "require_file", "write_text", "writing"]
+__all__ = ["read_bytes", "read_text", "require_file", "write_text", "writing"]
 
 #: A compressed file may unpack to this many bytes, or to this multiple of its own size if that is
 #: more: text rarely compresses to less than a hundredth.
@@ -43,6 +44,33 @@ def read_text(
     except UnicodeDecodeError as error:
         msg = f"{path}: not a text file in UTF-8 ({error.reason} at byte {error.start})"
         raise FileFormatError(msg) from None
+
+
+def read_bytes(path: str | os.PathLike[str], *, encoding: str | None = None) -> bytes:
+    """Return the text of a file in UTF-8, without a byte order mark; unpacked if it is ``.gz``.
+
+    Without an `encoding`, the file is in UTF-8, or in UTF-16 if it begins with a byte order mark.
+    """
+    path = require_file(path)
+    content = _unpacked(path) if path.suffix.lower() == ".gz" else path.read_bytes()
+    if encoding is None and content[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+        encoding = "utf-16"
+    try:
+        text = content.decode(encoding or "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        parts: list[str | Setting] = [
+            f"{path}, line {line}: not a text file in {encoding or 'UTF-8'} ({error.reason} at "
+            f"byte {error.start})"
+        ]
+        if encoding is None:  # what Excel writes in western Europe
+            parts += ["; set ", Setting("encoding", "cp1252"), " or whatever wrote it"]
+        raise FileFormatError(*parts, path=str(path), line=line) from None
+    except LookupError:
+        raise OptionError(
+            Option("encoding"), f" is not known to Python, got {encoding!r}"
+        ) from None
+    return content if encoding is None and content[:3] != codecs.BOM_UTF8 else text.encode("utf-8")
 
 
 def require_file(path: str | os.PathLike[str]) -> Path:

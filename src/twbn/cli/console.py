@@ -23,6 +23,7 @@ __all__ = [
     "complain",
     "err",
     "escape",
+    "flag",
     "out",
     "print_json",
     "progress_bar",
@@ -54,14 +55,15 @@ def spelled(error: TwbnError) -> str:
 
 def _spell(part: Part) -> str:
     if isinstance(part, Option):
-        return _flag(part.name)
+        return flag(part.name)
     if isinstance(part, Setting):
         values = part.value if isinstance(part.value, list) else [part.value]
-        return " ".join(f"{_flag(part.option)} {value!r}" for value in values)
+        return " ".join(f"{flag(part.option)} {value!r}" for value in values)
     return str(part)
 
 
-def _flag(option: str) -> str:
+def flag(option: str) -> str:
+    """Return the name of an option on the command line."""
     return FLAGS.get(option, "--" + option.replace("_", "-"))
 
 

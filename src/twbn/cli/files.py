@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import twbn
 from twbn.data.columns import MISSING
-from twbn.data.discretize import Discretize
 from twbn.errors import OptionError
 from twbn.network.fit import codings_of
 
@@ -19,6 +18,7 @@ __all__ = [
     "UNSET",
     "cells_of",
     "check_target",
+    "check_writes_csv",
     "coded_rows",
     "like_result",
     "read_data",
@@ -31,26 +31,23 @@ __all__ = [
 UNSET: Mapping[str, Any] = {
     "delimiter": None,
     "header": None,
-    "discretize": "median",
-    "bins": 4,
+    "encoding": None,
+    "discretize": "quantile",
+    "bins": None,
+    "max_categories": None,
     "drop": [],
     "weights": None,
     "missing": [],
+    "decimal": ".",
+    "thousands": "",
 }
 
 
 def read_data(path: Path, options: Mapping[str, Any], like: twbn.Table | None = None) -> twbn.Table:
     """Read a table, coded like another if one is given."""
-    return twbn.read_table(
-        path,
-        delimiter=options.get("delimiter"),
-        header=options.get("header"),
-        discretize=Discretize(options.get("discretize", "median"), bins=options.get("bins", 4)),
-        drop=options.get("drop", ()),
-        weights=options.get("weights"),
-        missing=(*MISSING, *options.get("missing", ())),
-        like=like,
-    )
+    reading = {**UNSET, **{name: options[name] for name in UNSET if name in options}}
+    reading["missing"] = (*MISSING, *reading["missing"])
+    return twbn.read_table(path, like=like, **reading)
 
 
 def read_scores_or_data(
@@ -84,6 +81,7 @@ def coded_rows(
         like=twbn.Table.blank(network.names, network.codings),
         absent_ok=True,
         target=target,
+        unknown="missing",
         missing=(*MISSING, *(missing or [])),
     )
 
@@ -101,6 +99,13 @@ def check_target(path: Path | None) -> None:
         raise OptionError(msg)
     if path is not None and path.is_dir():
         msg = f"{path} is a folder, not a file to write"
+        raise OptionError(msg)
+
+
+def check_writes_csv(path: Path | None) -> None:
+    """Raise OptionError if a file extension promises something else than delimited text."""
+    if path is not None and path.suffix.lower() not in {"", ".csv", ".txt", ".gz"}:
+        msg = f"{path}: rows are written as CSV; name the file {path.with_suffix('.csv').name}"
         raise OptionError(msg)
 
 

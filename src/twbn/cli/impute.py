@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 import twbn
 from twbn.cli.console import escape, out
-from twbn.cli.files import check_target, coded_rows, write_csv
-from twbn.cli.options import Data, Missing, Out
-from twbn.data.columns import MISSING
+from twbn.cli.files import check_target, check_writes_csv, write_csv
+from twbn.cli.options import Data, Missing, Out, Seed
+from twbn.data.columns import MISSING, NumberColumn
+from twbn.data.interpret import Parsing
 from twbn.data.read import ReadOptions, read_columns
 from twbn.files import writing
+from twbn.inference.fill import HOW, fill_columns
 
 __all__ = ["impute"]
 
@@ -23,29 +25,34 @@ def impute(
     data: Data,
     net: Annotated[Path, typer.Option("--net", help="The network.", metavar="NET")],
     out_file: Out,
+    how: Annotated[
+        str, typer.Option(help=f"What to fill in: {', '.join(HOW)} of the posterior.")
+    ] = "mean",
+    seed: Seed = 0,
     missing: Missing = None,
 ) -> None:
-    """Fill the missing cells of every row with their most probable states."""
+    """Fill the missing cells of every row, given the row's other cells; writes CSV."""
     check_target(out_file)
-    network = twbn.read_network(net)
-    table = coded_rows(data, network, missing)
-    filled = twbn.Inference(network).impute(table)
+    check_writes_csv(out_file)
+    engine = twbn.Inference(twbn.read_network(net))
+    columns = read_columns(data, ReadOptions())
+    parsing = Parsing((*MISSING, *(missing or [])))
+    found = fill_columns(engine.tree, columns, how=how, seed=seed, parsing=parsing)
     # Known cells stay as they are in the file, including columns that the network lacks.
-    columns = read_columns(data, ReadOptions(missing=(*MISSING, *(missing or []))))
     cells: list[list[Any]] = []
-    n_filled = 0
     for column in columns:
-        of_column = [*column.values, ""]
-        texts = [of_column[position] for position in column.positions.tolist()]
-        if column.name in network.names:
-            v = network.index(column.name)
-            empty = np.flatnonzero(column.positions < 0).tolist()
-            n_filled += len(empty)
-            for row in empty:
-                texts[row] = network.states[v][filled.codes[row, v]]
+        if isinstance(column, NumberColumn):
+            texts = ["" if isnan(x) else x for x in column.numbers.tolist()]
+        else:
+            of_column = [*column.values, ""]
+            texts = [of_column[position] for position in column.positions.tolist()]
+        if column.name in found:
+            for row, value in zip(*found[column.name], strict=True):
+                texts[row] = value
         cells.append(texts)
     with writing(out_file) as file:
         write_csv(file, [column.name for column in columns], zip(*cells, strict=True))
+    n_filled = sum(len(rows) for rows, _ in found.values())
     out.print(
         f"{n_filled:,} cell{'s' * (n_filled != 1)} filled; written to {escape(str(out_file))}"
     )

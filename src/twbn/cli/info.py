@@ -1,16 +1,24 @@
-"""The command that shows how a table is read."""
+"""The command that shows how a table is read, what looks wrong, and what to do."""
 
 from __future__ import annotations
 
-from typing import Any
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table as Grid
 
-from twbn.cli.console import escape, out, print_json
-from twbn.cli.files import read_data
+from twbn.cli.console import escape, flag, out, print_json
+from twbn.cli.files import UNSET, read_data
 from twbn.cli.options import AsJson, Data
 
-__all__ = ["info"]
+if TYPE_CHECKING:
+    from twbn.data.diagnosis import Diagnosis
+
+__all__ = ["info", "learn_command"]
+
+#: Most columns that are shown.
+MAX_SHOWN = 60
 
 
 def info(
@@ -18,38 +26,58 @@ def info(
     reading: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
-    """Show how a table is read: its variables, their states, its missing cells."""
+    """Show how a table is read, what looks wrong, and a command that learns from it."""
     table = read_data(data, reading)
+    found = table.diagnosis()
+    command = learn_command(data, reading, found)
     if as_json:
-        print_json(
-            {
-                "n_rows": table.n_rows,
-                "n_variables": table.n_variables,
-                "n_missing": int(table.n_missing.sum()),
-                "weighted": table.weights is not None,
-                "variables": [
-                    {"name": name, "states": list(states), "n_missing": int(missing_cells)}
-                    for name, states, missing_cells in zip(
-                        table.names, table.states, table.n_missing, strict=True
-                    )
-                ],
-            }
-        )
+        print_json({**found.document(), "weighted": table.weights is not None, "command": command})
         return
     out.print(f"[bold]{escape(str(data))}[/]: {table.n_rows:,} rows, {table.n_variables} variables")
+    out.print(_grid(found))
+    if table.n_variables > MAX_SHOWN:
+        out.print(f"… and {table.n_variables - MAX_SHOWN} more")
+    for finding in found.findings:
+        mark = "[red]unusable:[/]" if finding.unusable else "note:"
+        out.print(f"{mark} {escape(finding.column)} {escape(finding.message)}")
+    out.print(f"to learn: {escape(command)}")
+
+
+def _grid(found: Diagnosis) -> Grid:
+    """Return a line for each column: what it was taken for, its states, its missing cells."""
     grid = Grid(box=None, pad_edge=False)
     for title, side in (
         ("variable", "left"),
+        ("taken for", "left"),
         ("states", "right"),
         ("missing", "right"),
         ("", "left"),
     ):
         grid.add_column(title, justify=side)  # type: ignore[arg-type]
-    for v in range(min(table.n_variables, 60)):
-        states = ", ".join(str(state) for state in table.states[v][:6])
-        more = ", …" if len(table.states[v]) > 6 else ""
-        absent = str(table.n_missing[v]) if table.n_missing[v] else ""
-        grid.add_row(escape(table.names[v]), str(table.n_states[v]), absent, escape(states + more))
-    out.print(grid)
-    if table.n_variables > 60:
-        out.print(f"… and {table.n_variables - 60} more")
+    for column in found.columns[:MAX_SHOWN]:
+        states = ", ".join(str(state) for state in column.states[:6])
+        more = ", …" if len(column.states) > 6 else ""
+        absent = f"{column.share_missing:.1%}" if column.n_missing else ""
+        grid.add_row(
+            escape(column.name),
+            column.kind,
+            str(len(column.states)),
+            absent,
+            escape(states + more),
+        )
+    return grid
+
+
+def learn_command(data: Path, reading: dict[str, Any], found: Diagnosis) -> str:
+    """Return a command that learns from a file, with the options that it needs."""
+    options = {name: value for name, value in reading.items() if value != UNSET[name]}
+    for name, value in found.remedy.items():
+        options[name] = [*options.get(name, []), *value] if isinstance(value, list) else value
+    words = ["twbn", "learn", str(data)]
+    for name, value in options.items():
+        if name == "header":
+            words.append("--header" if value else "--no-header")
+            continue
+        for item in value if isinstance(value, list) else [value]:
+            words += [flag(name), str(item)]
+    return shlex.join(words)

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from twbn.cli.files import UNSET
-from twbn.cli.options import BinCount, Cut, Delimiter, Drop, Header, Missing, Weights
+from twbn.cli.options import (
+    BinCount,
+    Cut,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Header,
+    MaxCategories,
+    Missing,
+    Thousands,
+    Weights,
+)
 from twbn.search import METHODS
 
 if TYPE_CHECKING:
@@ -22,11 +34,15 @@ __all__ = ["with_method_options", "with_table_options"]
 READING = {
     "delimiter": Delimiter,
     "header": Header,
+    "encoding": Encoding,
     "discretize": Cut,
     "bins": BinCount,
+    "max_categories": MaxCategories,
     "drop": Drop,
     "weights": Weights,
     "missing": Missing,
+    "decimal": Decimal,
+    "thousands": Thousands,
 }
 
 
@@ -34,14 +50,13 @@ def with_table_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options of reading a table; it gets them as `reading`."""
 
     def collected(given: Mapping[str, Any]) -> dict[str, Any]:
-        reading = {name: given[name] or UNSET[name] for name in ("discretize", "bins")}
-        reading |= {name: given[name] for name in ("delimiter", "header", "weights")}
-        reading |= {name: given[name] or [] for name in ("drop", "missing")}
+        reading = {name: given[name] or default for name, default in UNSET.items()}
+        reading["header"] = given["header"]  # False is not the default
         if reading["delimiter"] in {"\\t", "tab"}:
             reading["delimiter"] = "\t"
-        return {name: reading[name] for name in UNSET}  # always in the same order
+        return reading
 
-    defaults = {**dict.fromkeys(READING), "discretize": "median", "bins": 4}
+    defaults = {name: UNSET[name] or None for name in READING}
     return _with_group(command, "reading", READING, defaults, collected)
 
 

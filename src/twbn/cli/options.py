@@ -18,14 +18,17 @@ __all__ = [
     "Checkpoint",
     "Cut",
     "Data",
+    "Decimal",
     "Delimiter",
     "Drop",
+    "Encoding",
     "Ess",
     "Evidence",
     "Forbidden",
     "Header",
     "Jobs",
     "Leaf",
+    "MaxCategories",
     "MaxIterations",
     "MaxParents",
     "MemoryLimit",
@@ -43,6 +46,7 @@ __all__ = [
     "Seed",
     "Source",
     "StartFile",
+    "Thousands",
     "TimeLimit",
     "Treewidth",
     "Weights",
@@ -70,9 +74,23 @@ Cut: TypeAlias = Annotated[
     str, typer.Option("--discretize", help=f"How to cut numeric columns: {', '.join(CUTS)}.")
 ]
 BinCount: TypeAlias = Annotated[
-    int, typer.Option("--bins", help="Number of intervals for quantile and uniform.")
+    int | None,
+    typer.Option("--bins", help="Intervals for quantile and uniform; by default, by the rows."),
 ]
-Drop: TypeAlias = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeatable.")]
+MaxCategories: TypeAlias = Annotated[
+    int | None, typer.Option(help="Most states of a text column; rare ones become 'other'.")
+]
+Drop: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="Column to leave out; repeatable. unusable: all that cannot be learned."),
+]
+Encoding: TypeAlias = Annotated[
+    str | None, typer.Option(help="Encoding of a text file, such as cp1252; UTF-8 by default.")
+]
+Decimal: TypeAlias = Annotated[str, typer.Option(help="Decimal mark of numbers.", metavar="MARK")]
+Thousands: TypeAlias = Annotated[
+    str | None, typer.Option(help="Thousands separator of numbers.", metavar="MARK")
+]
 Weights: TypeAlias = Annotated[str | None, typer.Option(help="Column that holds row weights.")]
 Missing: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Text that means a missing cell, such as '?'; repeatable.")

@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from twbn.checks import unknown
-from twbn.data.coding import Bins, Categories
-from twbn.data.discretize import Discretize
-from twbn.data.names import check_misnamed
-from twbn.data.table import Table, checked_weights
-from twbn.errors import DataError, OptionError, Setting
+from twbn.checks import checked_whole, unknown
+from twbn.data.choose import choose_coding
+from twbn.data.coding import Bins, Categories, date_text
+from twbn.data.columns import NumberColumn, RawColumn
+from twbn.data.discretize import as_discretize
+from twbn.data.distinct import counted_values, distinct_numbers, positions_in
+from twbn.data.interpret import Parsing, interpret
+from twbn.data.invariants import checked_weights
+from twbn.data.names import check_misnamed, with_names
+from twbn.data.table import Table
+from twbn.errors import DataError, Option, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from twbn.data.coding import Coding, State
-    from twbn.data.columns import RawColumn
+    from twbn.data.coding import Coding
+    from twbn.data.columns import Column
+    from twbn.data.discretize import Discretize
+    from twbn.data.findings import Finding
 
-__all__ = ["CodingOptions", "build_table"]
+__all__ = [
+    "UNKNOWN",
+    "UNUSABLE",
+    "CodingOptions",
+    "Unknown",
+    "build_table",
+    "coded_by",
+    "encode_column",
+    "read_for",
+]
+
+#: Given as a column to drop: all columns that cannot be learned from.
+UNUSABLE = "unusable"
+#: What to do with a state that a coding does not contain.
+Unknown: TypeAlias = Literal["error", "missing"]
+UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 
 
 @dataclass(frozen=True)
@@ -30,66 +53,226 @@ class CodingOptions:
     """How to code raw columns; see `twbn.as_table`."""
 
     discretize: Discretize
+    parsing: Parsing = field(default_factory=Parsing)
     drop: tuple[str, ...] = ()
     weights: str | ArrayLike | None = None
+    max_categories: int | None = None
     like: Table | None = None
+    unknown: Unknown = "error"
     absent_ok: bool = False  # an absent column of `like` is all missing
     target: str | None = None  # the column that is expected to be absent
+    classes: NDArray[np.int32] | None = None  # of the rows, for cuts that need them
+    cut_fractions: bool = False  # cut numbers with fractions, even if they have few values
+    least_columns: int = 2
+    quiet: bool = False  # no warning about states that the coding does not contain
 
     @classmethod
     def of(
         cls,
-        discretize: str | Discretize,
-        drop: Sequence[str],
-        weights: str | ArrayLike | None,
-        like: Table | None,
         *,
-        absent_ok: bool,
-        target: str | None,
+        discretize: str | Discretize,
+        bins: int | None,
+        drop: Sequence[str] | str,
+        missing: Sequence[str],
+        decimal: str,
+        thousands: str,
+        unknown: str,
+        max_categories: int | None,
+        **others: object,
     ) -> CodingOptions:
         """Return the options of `twbn.as_table` and `twbn.read_table`, checked."""
-        columns = (drop,) if isinstance(drop, str) else tuple(drop)
-        rule = discretize if isinstance(discretize, Discretize) else Discretize(discretize)  # type: ignore[arg-type]
-        return cls(rule, columns, weights, like, absent_ok, target)
+        if unknown not in UNKNOWN:
+            problem = f" must be one of {list(UNKNOWN)}, got {unknown!r}"
+            raise OptionError(Option("unknown"), problem)
+        for name, mark, empty in (("decimal", decimal, False), ("thousands", thousands, True)):
+            if not isinstance(mark, str) or len(mark) > 1 or (not mark and not empty):
+                raise OptionError(Option(name), f" must be one character, got {mark!r}")
+        if decimal == thousands:
+            problem = f" must differ from the decimal mark, got {thousands!r}"
+            raise OptionError(Option("thousands"), problem)
+        if max_categories is not None:
+            checked_whole("max_categories", max_categories, least=2)
+        return cls(
+            as_discretize(discretize, bins),
+            Parsing(tuple(missing), decimal, thousands),
+            (drop,) if isinstance(drop, str) else tuple(drop),
+            unknown=unknown,
+            max_categories=max_categories,
+            **others,  # type: ignore[arg-type]
+        )
+
+    @property
+    def weight_name(self) -> str | None:
+        """The column that holds row weights."""
+        return self.weights if isinstance(self.weights, str) else None
 
 
-def build_table(columns: Sequence[RawColumn], options: CodingOptions, *, source: str) -> Table:
-    """Return the coded table of raw columns, or raise DataError naming the column at fault."""
+def build_table(columns: Sequence[Column], options: CodingOptions, *, source: str) -> Table:
+    """Return the coded table of raw columns, with what was found about them.
+
+    Columns that cannot be learned from (identifiers, free text) are coded, too, and marked as
+    unusable; ``drop="unusable"`` leaves them out.
+    """
     if not columns:
         msg = f"{source} has no columns"
         raise DataError(msg)
-    if not len(columns[0].positions):
+    if not columns[0].n_rows:
         msg = f"{source} has no rows"
         raise DataError(msg)
+    columns, findings = with_names(columns)
     names = [column.name for column in columns]
-    for name in (*options.drop, *([options.weights] if isinstance(options.weights, str) else [])):
+    only_usable = UNUSABLE in options.drop and UNUSABLE not in names
+    dropped = [name for name in options.drop if name != UNUSABLE or not only_usable]
+    for name in (*dropped, *([options.weight_name] if options.weight_name else [])):
         if name not in names:
             raise OptionError(unknown("column", name, names))
-        if names.count(name) > 1:
-            msg = f"{names.count(name)} columns are called {name!r}; rename them, then choose one"
-            raise OptionError(msg)
-    kept = [c for c in columns if c.name not in options.drop and c.name != _weight_name(options)]
+    kept = [c for c in columns if c.name not in dropped and c.name != options.weight_name]
     weights = _weights(columns, options)
     if options.like is not None:
         return _code_like(kept, options, weights)
-    if len(kept) < 2:
+    if len(kept) < options.least_columns:
         names = [column.name for column in kept]
         msg = (
             f"{source} has {len(kept)} column{'' if kept else 's'} to use {names}, a network needs "
             "at least 2; is the delimiter right?"
         )
         raise DataError(msg)
-    kept = [column.parsed() for column in kept]
-    codings = [_fit_coding(column, options.discretize) for column in kept]
-    unused = [name for name in options.discretize.cut_points if name not in names]
-    if unused:
-        raise OptionError(unknown("column", unused[0], names))
-    codes = [_encode(column, coding) for column, coding in zip(kept, codings, strict=True)]
-    return Table(tuple(c.name for c in kept), tuple(codings), np.column_stack(codes), weights)
+    absent = [name for name in options.discretize.cut_points if name not in names]
+    if absent:
+        raise OptionError(unknown("column", absent[0], names))
+    table = _fitted(kept, options, weights, findings)
+    if not only_usable:
+        return table
+    usable = [name for name in table.names if name not in table.unusable]
+    if len(usable) < 2:
+        msg = f"{source} has {len(usable)} usable columns, a network needs at least 2"
+        raise DataError(msg)
+    return table.select(usable)
+
+
+def _fitted(
+    columns: Sequence[Column],
+    options: CodingOptions,
+    weights: NDArray[np.float64] | None,
+    findings: Sequence[Finding],
+) -> Table:
+    """Return the table of columns whose codings are chosen from what they hold."""
+    found = list(findings)
+    # What depends on the values alone is done once for each value, not for each row.
+    by_value = weights is None and options.discretize.method not in {"mdlp", "median"}
+    typed: list[Column] = []
+    rows: list[NDArray[np.int32] | None] = []
+    for column in columns:
+        short, of_rows = tallied(column) if by_value else (column, None)
+        meant, more = (
+            interpret(short, options.parsing) if isinstance(short, RawColumn) else (short, ())
+        )
+        typed.append(meant)
+        rows.append(of_rows)
+        found += more
+    classes = _classes(typed, options)
+    codings: list[Coding] = []
+    codes = np.empty((columns[0].n_rows, len(columns)), dtype=np.int32, order="F")
+    for v, column in enumerate(typed):
+        coding, more = choose_coding(column, options, weights, classes)
+        of_values = encode_column(column, coding)
+        position = rows[v]
+        codes[:, v] = of_values if position is None else np.append(of_values, -1)[position]
+        explained = {finding.column for finding in found if finding.unusable}
+        found += [finding for finding in more if finding.column not in explained]
+        if isinstance(coding, Bins):
+            coding = _centered(coding, column, of_values)
+        codings.append(coding)
+    codes.setflags(write=False)
+    names = tuple(column.name for column in typed)
+    return Table(names, tuple(codings), codes, weights, tuple(found))
+
+
+def tallied(column: Column) -> tuple[Column, NDArray[np.int32] | None]:
+    """Return a column with one row for each value, and for each row of the column the one it is.
+
+    A column of numbers with nearly as many values as rows is returned as it is, and None.
+    """
+    if isinstance(column, RawColumn):
+        return column.tallied(), column.positions
+    counted = counted_values(column.numbers)
+    if counted is None:
+        return column, None
+    values, times, positions = counted
+    return NumberColumn(column.name, values, column.unit, times.astype(np.float64)), positions
+
+
+def coded_by(columns: Sequence[Column], options: CodingOptions, *, source: str) -> CodingOptions:
+    """Return options with codings chosen from tallies of columns, for chunks to be coded alike."""
+    names = [column.name for column in columns]
+    weighing = [name for name in names if name != options.weight_name]
+    kept = [c for c in columns if c.name in weighing and c.name not in options.drop]
+    if options.discretize.method == "mdlp":
+        problem = " 'mdlp' needs all rows at once; use 'quantile' for chunks"
+        raise OptionError(Option("discretize"), problem)
+    found: list[Finding] = []
+    codings: list[Coding] = []
+    for column in kept:
+        meant, more = (
+            interpret(column, options.parsing) if isinstance(column, RawColumn) else (column, ())
+        )
+        coding, others = choose_coding(meant, options, None, None)
+        found += (*more, *others)
+        if isinstance(coding, Bins) and isinstance(meant, NumberColumn):
+            coding = _centered(coding, meant, coding.encode_numbers(meant.numbers))
+        codings.append(coding)
+    if len(kept) < options.least_columns:
+        msg = f"{source} has {len(kept)} columns to use, a network needs at least 2"
+        raise DataError(msg)
+    like = Table(
+        tuple(column.name for column in kept),
+        tuple(codings),
+        np.full((1, len(kept)), -1, dtype=np.int32),
+        findings=tuple(found),
+    )
+    if UNUSABLE in options.drop and UNUSABLE not in names:
+        like = like.select([name for name in like.names if name not in like.unusable])
+    return replace(options, like=like, drop=(), unknown="missing", quiet=True)
+
+
+def _classes(columns: Sequence[Column], options: CodingOptions) -> NDArray[np.int32] | None:
+    """Return the class of each row, for cuts that need it."""
+    target = options.discretize.target
+    if options.classes is not None:
+        return options.classes
+    if options.discretize.method != "mdlp" or target is None:
+        return None
+    column = next((column for column in columns if column.name == target), None)
+    if column is None:
+        raise OptionError(unknown("column", target, [column.name for column in columns]))
+    if isinstance(column, RawColumn):
+        return column.positions
+    if distinct_numbers(column.known, options.discretize.max_distinct) is None:
+        msg = f"column {target!r} is to be the class, but holds numbers with many values"
+        raise OptionError(msg)
+    values = distinct_numbers(column.known)
+    assert values is not None
+    return positions_in(column.numbers, values)
+
+
+def _centered(bins: Bins, column: Column, codes: NDArray[np.int32]) -> Bins:
+    """Return bins with the mean of the values in each; an empty one has the middle of its edges."""
+    if not isinstance(column, NumberColumn):
+        return bins
+    known = codes >= 0
+    numbers, codes = column.numbers[known].astype(np.float64), codes[known]
+    n_bins = len(bins.edges) + 1
+    tally = np.ones(len(codes)) if column.tally is None else column.tally[known]
+    times = np.bincount(codes, weights=tally, minlength=n_bins)
+    sums = np.bincount(codes, weights=numbers * tally, minlength=n_bins)
+    edges = np.array([bins.edges[0], *bins.edges, bins.edges[-1]])
+    middle = (edges[:-1] + edges[1:]) / 2
+    centers = np.divide(sums, times, out=middle, where=times > 0)
+    return replace(bins, centers=tuple(centers.tolist()))
 
 
 def _code_like(
-    columns: Sequence[RawColumn], options: CodingOptions, weights: NDArray[np.float64] | None
+    columns: Sequence[Column], options: CodingOptions, weights: NDArray[np.float64] | None
 ) -> Table:
     like = options.like
     assert like is not None
@@ -98,82 +281,77 @@ def _code_like(
         raise DataError(unknown("column", like.names[0], list(by_name)), column=like.names[0])
     if options.absent_ok:
         check_misnamed(list(by_name), like.names, options.target)
-    n_rows = len(columns[0].positions)
-    codes = []
-    for name, coding in zip(like.names, like.codings, strict=True):
-        if name not in by_name and options.absent_ok:
-            codes.append(np.full(n_rows, -1, dtype=np.int32))
-            continue
-        if name not in by_name:
-            raise DataError(unknown("column", name, list(by_name)), column=name)
-        column = by_name[name]
-        if not all(isinstance(state, str) for state in coding.states) or isinstance(coding, Bins):
-            column = column.parsed()
-        codes.append(_encode(column, coding))
-    return Table(like.names, like.codings, np.column_stack(codes), weights)
+    absent = [name for name in like.names if name not in by_name]
+    if absent and not options.absent_ok:
+        others = f" and {len(absent) - 1} more columns" if absent[1:] else ""
+        text = unknown("column", absent[0], list(by_name))
+        raise DataError(text, f"; it{others} is expected" if others else "", column=absent[0])
+    codes = np.full((columns[0].n_rows, len(like.names)), -1, dtype=np.int32, order="F")
+    new: list[str] = []
+    for v, (name, coding) in enumerate(zip(like.names, like.codings, strict=True)):
+        if name in by_name:
+            column = read_for(by_name[name], coding, options.parsing)
+            codes[:, v] = encode_column(column, coding, options.unknown, new)
+    if new and not options.quiet:
+        shown = ", ".join(new[:5]) + (f" and {len(new) - 5} more" if new[5:] else "")
+        warnings.warn(f"states not seen before are taken as missing: {shown}", stacklevel=4)
+    codes.setflags(write=False)
+    return Table(like.names, like.codings, codes, weights)
 
 
-def _encode(column: RawColumn, coding: Coding) -> NDArray[np.int32]:
-    of_values = np.append(coding.encode(column.values, column.name), np.int32(-1))
-    return of_values[column.positions]
+def read_for(column: Column, coding: Coding, parsing: Parsing) -> Column:
+    """Return a column with its texts read as its coding expects; known states are not missing."""
+    if isinstance(column, NumberColumn):
+        return column
+    states = frozenset(str(state) for state in coding.states)
+    column = column.without(frozenset(parsing.missing) - states)
+    if isinstance(coding, Categories) and all(isinstance(s, str) for s in coding.states):
+        return column
+    if any(isinstance(v, str) and v in states for v in column.values):
+        return column
+    meant = interpret(column, replace(parsing, missing=()))[0]
+    return meant if isinstance(meant, NumberColumn) else column
 
 
-def _fit_coding(column: RawColumn, discretize: Discretize) -> Coding:
-    name, n_rows = column.name, len(column.positions)
-    observed = np.unique(column.positions[column.positions >= 0])
-    if not len(observed):
-        raise _to_drop(name, "has no values, all its cells are missing")
-    if len(observed) == 1:
-        raise _to_drop(name, f"is constant (every value is {column.values[observed[0]]!r})")
-    if column.is_numeric and not column.ordered:
-        numbers = np.array(column.values, dtype=float)
-        if not np.all(np.isfinite(numbers)):
-            bad = column.values[int(np.flatnonzero(~np.isfinite(numbers))[0])]
-            row = int(np.flatnonzero(column.positions == column.values.index(bad))[0]) + 1
-            msg = f"column {name!r}, row {row}: numbers must be finite, got {bad}"
-            raise DataError(msg, column=name)
-        if name in discretize.cut_points:
-            return Bins(tuple(discretize.cut_points[name]), discretize.at_least)
-        if len(numbers) > discretize.max_categories:
-            return discretize.fit(numbers[column.positions[column.positions >= 0]])
-    elif name in discretize.cut_points:
-        msg = f"column {name!r} has cut points but holds states such as {column.values[0]!r}"
-        raise DataError(msg, column=name)
-    if len(observed) == n_rows > 2 and not column.ordered:
-        raise _to_drop(name, f"has as many states as rows ({n_rows}), like an identifier")
-    if column.ordered:
-        return Categories(column.values)
-    if len({str(value) for value in column.values}) < len(column.values):
-        msg = f"column {name!r} mixes values that look alike, such as 1 and '1'; make them one type"
-        raise DataError(msg, column=name)
-    return Categories(tuple(sorted(column.values, key=_sort_key)))
+def encode_column(
+    column: Column, coding: Coding, on_unknown: Unknown = "error", new: list[str] | None = None
+) -> NDArray[np.int32]:
+    """Return the codes of a column; unknown states are an error, or missing and told in `new`."""
+    if isinstance(column, NumberColumn):
+        if isinstance(coding, Bins):
+            numbers = column.numbers
+            if numbers.dtype.kind != "f" or not np.isinf(numbers).any():
+                return coding.encode_numbers(numbers)
+        distinct = distinct_numbers(column.known)
+        assert distinct is not None
+        values, positions = distinct.tolist(), positions_in(column.numbers, distinct)
+        if column.unit == "date":
+            values = [date_text(value) for value in values]
+    else:
+        values, positions = list(column.values), column.positions
+    codes, odd = coding.find(values)
+    if odd.any():
+        odd &= np.bincount(positions[positions >= 0], minlength=len(values)) > 0
+    if odd.any():
+        first = values[int(np.argmax(odd))]
+        if on_unknown == "error":
+            raise coding.unknown_state(first, column.name)
+        if new is not None:
+            others = f" and {int(odd.sum()) - 1} more" if odd.sum() > 1 else ""
+            new.append(f"{first!r}{others} of {column.name!r}")
+    return np.append(codes, np.int32(-1))[positions]
 
 
-def _to_drop(name: str, problem: str) -> DataError:
-    return DataError(
-        f"column {name!r} {problem}; drop it with ", Setting("drop", [name]), column=name
-    )
-
-
-def _sort_key(state: State) -> tuple[bool, float, str]:
-    if isinstance(state, str):
-        return (True, 0.0, state)
-    return (False, float(state), "")
-
-
-def _weight_name(options: CodingOptions) -> str | None:
-    return options.weights if isinstance(options.weights, str) else None
-
-
-def _weights(columns: Sequence[RawColumn], options: CodingOptions) -> NDArray[np.float64] | None:
+def _weights(columns: Sequence[Column], options: CodingOptions) -> NDArray[np.float64] | None:
     if options.weights is None:
         return None
     if not isinstance(options.weights, str):
-        return checked_weights(options.weights, len(columns[0].positions))
+        return checked_weights(options.weights, columns[0].n_rows)
     name = options.weights
-    column = next(c for c in columns if c.name == name).parsed()
-    if not column.is_numeric or np.any(column.positions < 0):
+    column = next(c for c in columns if c.name == name)
+    if isinstance(column, RawColumn):
+        column = interpret(column, options.parsing)[0]
+    if not isinstance(column, NumberColumn) or column.missing.any():
         msg = f"column {name!r} is to hold row weights, but not all of its cells are numbers"
         raise DataError(msg, column=name)
-    values = np.array(column.values, dtype=float)[column.positions]
-    return checked_weights(values, len(values))
+    return checked_weights(column.numbers, column.n_rows)

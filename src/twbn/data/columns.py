@@ -1,15 +1,12 @@
-"""Raw columns: text or numbers, some cells missing, before they are coded."""
+"""Raw columns: texts, numbers or declared states, some cells missing, before they are coded."""
 
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-
-from twbn.numerals import as_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -18,15 +15,13 @@ if TYPE_CHECKING:
 
     from twbn.data.coding import State
 
-__all__ = ["MISSING", "RawColumn", "is_missing", "plain_cell"]
+__all__ = ["MISSING", "Column", "NumberColumn", "RawColumn", "is_missing", "plain_cell"]
 
-#: The texts that stand for a missing cell by default.
-MISSING = ("", "NA", "NaN", "nan", "null")
-
-# Longer numbers are floats, and refused if they overflow.
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
-# Whole numbers are written without leading zeros; codes and labels (01234) may have them.
-_PADDED = re.compile(r"[+-]?0[0-9]+")
+#: The texts that stand for a missing cell by default: those of pandas' reader.
+MISSING = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,53 +29,129 @@ class RawColumn:
     """A column: its distinct values and, for each row, the position of its value (-1: missing).
 
     If `ordered`, the order of the values is meaningful (as in an ARFF declaration) and is kept;
-    otherwise, states are sorted.
+    otherwise, states are sorted. With a `tally` of the values, there is a row for each value of the
+    column's `origin`, and it stands for all of its rows.
     """
 
     name: str
     values: tuple[State, ...]
     positions: NDArray[np.int32]
     ordered: bool = False
+    tally: NDArray[np.int64] | None = None
+    origin: RawColumn | None = None
 
     @classmethod
-    def from_cells(
-        cls, name: str, cells: Iterable[State | None], *, missing: Collection[str] = ()
-    ) -> RawColumn:
-        """Collect Python values; None, NaN and the texts in `missing` are missing cells."""
+    def from_cells(cls, name: str, cells: Iterable[Any]) -> RawColumn:
+        """Collect Python values; None and NaN are missing cells.
+
+        Every distinct value is looked at once, so that a long column of few values is quick.
+        """
         cells = list(cells)
-        position_of: dict[State | None, int] = {}
-        values: list[State] = []
-        for value in dict.fromkeys(cells):
-            if _stands_for_nothing(value, missing):
-                position_of[value] = -1
-            else:
-                position_of[value] = len(values)
-                values.append(value)  # type: ignore[arg-type]
-        positions = np.fromiter(map(position_of.__getitem__, cells), np.int32, len(cells))
-        return cls(name, tuple(values), positions)
+        try:
+            distinct = dict.fromkeys(cells)
+        except TypeError:  # lists and the like
+            cells = [str(cell) for cell in cells]
+            distinct = dict.fromkeys(cells)
+        plain = [plain_cell(value) for value in distinct]
+        position_of: dict[State, int] = {}
+        of_cell: dict[Any, int] = {}
+        for value, state in zip(distinct, plain, strict=True):
+            nothing = _is_nothing(state)
+            of_cell[value] = -1 if nothing else position_of.setdefault(state, len(position_of))
+        positions = np.fromiter(map(of_cell.__getitem__, cells), np.int32, len(cells))
+        return cls(name, tuple(position_of), positions)
 
     @property
-    def is_numeric(self) -> bool:
-        """Whether all values are numbers (booleans do not count)."""
-        return all(isinstance(v, int | float) and not isinstance(v, bool) for v in self.values)
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.positions)
 
-    def parsed(self) -> RawColumn:
-        """Return the column with texts read as numbers, if every one of them is a number."""
-        numbers: list[State] = []
-        for value in self.values:
-            number = _number(value) if isinstance(value, str) else value
-            if number is None:
-                return self
-            numbers.append(number)
-        # Different texts may be one number: "1" and "1.0".
-        distinct = {number: i for i, number in enumerate(dict.fromkeys(numbers))}
-        merged = np.array([distinct[number] for number in numbers] + [-1], dtype=np.int32)
-        return RawColumn(self.name, tuple(distinct), merged[self.positions], self.ordered)
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of rows of each value."""
+        if self.tally is not None:
+            return self.tally
+        known = self.positions[self.positions >= 0]
+        return np.bincount(known, minlength=len(self.values))
 
-    def cells(self) -> list[State | None]:
-        """Return the value of every row."""
-        values: list[State | None] = [*self.values, None]
-        return [values[p] for p in self.positions]
+    @property
+    def n_cells(self) -> int:
+        """Number of rows that the column stands for."""
+        return self.n_rows if self.tally is None else int(self.tally.sum())
+
+    def take(self, rows: NDArray[np.int64]) -> RawColumn:
+        """Return some of the rows."""
+        return replace(self, positions=self.positions[rows])
+
+    def renamed(self, name: str) -> RawColumn:
+        """Return the column under another name."""
+        return replace(self, name=name)
+
+    def without(self, texts: Collection[str]) -> RawColumn:
+        """Return the column with the given texts taken as missing, blanks around them ignored."""
+        gone = [isinstance(v, str) and v.strip() in texts for v in self.values]
+        return self.dropping(np.array(gone, dtype=bool)) if any(gone) else self
+
+    def dropping(self, gone: NDArray[np.bool_]) -> RawColumn:
+        """Return the column with some of its values taken as missing."""
+        moved = np.append(np.where(gone, -1, np.cumsum(~gone) - 1), -1).astype(np.int32)
+        kept = tuple(value for value, out in zip(self.values, gone, strict=True) if not out)
+        tally = None if self.tally is None else self.tally[~gone]
+        return replace(self, values=kept, positions=moved[self.positions], tally=tally)
+
+    def first_row(self, position: int) -> int:
+        """Return the first row, counted from 1, that holds a value; 0 if that is not known."""
+        row = int(np.argmax(self.positions == position))
+        if self.tally is None:
+            return row + 1
+        return 0 if self.origin is None else self.origin.first_row(row)
+
+    def tallied(self) -> RawColumn:
+        """Return a column with one row for each value, which stands for all of its rows."""
+        rows = np.arange(len(self.values), dtype=np.int32)
+        return RawColumn(self.name, self.values, rows, self.ordered, self.counts, self)
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers: integers, or floats with NaN where a cell is missing.
+
+    With `unit` ``"date"``, they are days since 1970-01-01. With a `tally`, each number stands for
+    so many rows.
+    """
+
+    name: str
+    numbers: NDArray[Any]
+    unit: str = ""
+    tally: NDArray[np.float64] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.numbers)
+
+    def take(self, rows: NDArray[np.int64]) -> NumberColumn:
+        """Return some of the rows."""
+        return replace(self, numbers=self.numbers[rows])
+
+    def renamed(self, name: str) -> NumberColumn:
+        """Return the column under another name."""
+        return replace(self, name=name)
+
+    @property
+    def known(self) -> NDArray[Any]:
+        """The numbers that are not missing."""
+        return self.numbers if self.numbers.dtype.kind != "f" else self.numbers[~self.missing]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """For each row, whether its number is missing."""
+        if self.numbers.dtype.kind != "f":
+            return np.zeros(len(self.numbers), dtype=bool)
+        return np.asarray(np.isnan(self.numbers))
+
+
+Column: TypeAlias = RawColumn | NumberColumn
 
 
 def plain_cell(value: object) -> Any:
@@ -111,19 +182,8 @@ def is_missing(value: object) -> bool:
     if value is np.ma.masked:
         return True
     plain = plain_cell(value)
-    return _stands_for_nothing(plain.strip() if isinstance(plain, str) else plain, MISSING)
+    return plain.strip() in MISSING if isinstance(plain, str) else _is_nothing(plain)
 
 
-def _stands_for_nothing(value: State | None, missing: Collection[str]) -> bool:
-    if value is None:
-        return True
-    if isinstance(value, str):
-        return value in missing
-    return isinstance(value, float) and math.isnan(value)
-
-
-def _number(text: str) -> int | float | None:
-    text = text.strip()
-    if _PADDED.fullmatch(text):
-        return None
-    return int(text) if _WHOLE.fullmatch(text) else as_number(text)
+def _is_nothing(value: State | None) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

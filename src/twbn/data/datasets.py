@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twbn.data.coding import Categories
-from twbn.data.columns import RawColumn
+from twbn.data.columns import NumberColumn, RawColumn
 from twbn.data.discretize import median_cut
+from twbn.data.interpret import Parsing, interpret
+from twbn.data.names import renamed
 from twbn.data.read import ReadOptions, read_columns
 from twbn.data.table import Table
 from twbn.errors import DataError, MissingDependencyError, OptionError
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from twbn.data.columns import Column
 
 __all__ = ["NAMES", "load"]
 
@@ -178,44 +182,44 @@ def _numbers(
     kept = [column for column in columns if column.name not in source.drop]
     orders = _ORDERS.get(name, {})
     default = "f t" if name == "audio" else None
-    return {column.name: _as_numbers(column, orders.get(column.name, default)) for column in kept}
+    return {
+        column.name: _as_numbers(column, orders.get(column.name, default), source.missing)
+        for column in kept
+    }
 
 
-def _read(path: Path, source: _Source) -> list[RawColumn]:
-    options = ReadOptions(",", header=source.names is None, missing=source.missing)
-    columns = read_columns(path, options)
+def _read(path: Path, source: _Source) -> list[Column]:
+    columns = read_columns(path, ReadOptions(",", header=source.names is None))
     if source.names is None:
         return columns
     if len(columns) != len(source.names):
         msg = f"{path} should have {len(source.names)} columns, found {len(columns)}"
         raise DataError(msg)
-    named = zip(source.names, columns, strict=True)
-    return [RawColumn(name, column.values, column.positions) for name, column in named]
+    return renamed(columns, source.names)
 
 
-def _read_community(path: Path) -> list[RawColumn]:
+def _read_community(path: Path) -> list[Column]:
     """Read a file whose header lacks the names of the five columns that identify a place."""
     lines = path.read_text(encoding="utf-8").splitlines()
     header = lines[0].split(",")
     rows = [line.split(",") for line in lines[1:] if line]
     extra = len(rows[0]) - len(header)
     cells = list(zip(*rows, strict=True))[extra:]
-    return [
-        RawColumn.from_cells(name, column, missing={"?"})
-        for name, column in zip(header, cells, strict=True)
-    ]
+    return [RawColumn.from_cells(*named) for named in zip(header, cells, strict=True)]
 
 
-def _as_numbers(column: RawColumn, order: str | None) -> NDArray[np.float64]:
+def _as_numbers(column: Column, order: str | None, missing: tuple[str, ...]) -> NDArray[np.float64]:
     """Return the column as numbers, categories by their position; NaN where missing."""
-    column = column.parsed()
+    if isinstance(column, RawColumn):
+        column = column.without(missing)
+        if order is None:
+            column = interpret(column, Parsing(missing=()))[0]
+    if isinstance(column, NumberColumn):
+        return column.numbers.astype(np.float64)
+    of_values = [float(i) for i in range(len(column.values))]  # as declared, or as they appear
     if order is not None:
         position = {state: i for i, state in enumerate(order.split())}
         of_values = [float(position[str(value)]) for value in column.values]
-    elif column.is_numeric and not column.ordered:
-        of_values = [float(value) for value in column.values]
-    else:  # declared order, or order of first appearance
-        of_values = [float(i) for i in range(len(column.values))]
     return np.array([*of_values, np.nan])[column.positions]
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twbn.data.build import CodingOptions, build_table
-from twbn.data.columns import MISSING, RawColumn, plain_cell
+from twbn.data.columns import MISSING, NumberColumn, RawColumn, plain_cell
 from twbn.data.names import check_misnamed, renamed
 from twbn.data.read.options import ReadOptions
 from twbn.data.read.table_file import table_of_file
@@ -18,23 +17,28 @@ from twbn.data.table import Table
 from twbn.errors import DataError, Option, OptionError
 
 if TYPE_CHECKING:
-    import narwhals as nw
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
+    from twbn.data.columns import Column
     from twbn.data.discretize import Discretize
 
-__all__ = ["as_table"]
+__all__ = ["as_table", "columns_of", "with_cells"]
 
 
 def as_table(
     source: Any,
     *,
     names: Sequence[str] | None = None,
-    discretize: str | Discretize = "median",
-    drop: Sequence[str] = (),
+    discretize: str | Discretize = "quantile",
+    bins: int | None = None,
+    max_categories: int | None = None,
+    drop: Sequence[str] | str = (),
     weights: str | ArrayLike | None = None,
     missing: Sequence[str] = MISSING,
+    decimal: str = ".",
+    thousands: str = "",
     like: Table | None = None,
+    unknown: str = "error",
     absent_ok: bool = False,
     target: str | None = None,
 ) -> Table:
@@ -47,17 +51,26 @@ def as_table(
         frame, a NumPy matrix, or a dict of columns.
     names
         Column names of a NumPy matrix or of a file without a header.
-    discretize
-        How numeric columns with many values are cut: ``"median"``, ``"quantile"``, ``"uniform"``
-        or a `Discretize` for full control.
+    discretize, bins
+        How numeric columns with many values are cut: ``"quantile"`` or ``"uniform"`` (into `bins`
+        intervals; by default, as many as suit the number of rows), ``"median"``, ``"mdlp"``, or a
+        `Discretize` for full control.
+    max_categories
+        Most states of a column of texts; the rarest are grouped into one called ``"other"``.
     drop
-        Columns to leave out.
+        Columns to leave out; ``"unusable"``: all that cannot be learned from, such as identifiers.
     weights
         Weight of each row, or the name of the column that holds it.
     missing
-        Texts that stand for a missing cell. None, NaN and nulls always count as missing.
+        Texts that stand for a missing cell; by default, those of pandas' reader. None, NaN and
+        nulls always do.
+    decimal, thousands
+        How numbers are written in texts: the decimal mark, and what separates thousands.
     like
-        A table whose coding is reused; a state that the coding does not contain is an error.
+        A table whose coding is reused.
+    unknown
+        With `like`: a state that the coding does not contain is an ``"error"``, or ``"missing"``
+        with one warning.
     absent_ok
         With `like`: treat the cells of an absent column as missing, instead of raising an error.
         It is still an error if another column has almost the same name. If there are columns that
@@ -67,7 +80,9 @@ def as_table(
 
     Notes
     -----
-    Numeric columns with at most ``Discretize.max_categories`` distinct values keep them as states.
+    Numeric columns with at most ``Discretize.max_distinct`` distinct values keep them as states. A
+    column that holds numbers but for up to three odd tokens is numeric and the tokens are missing;
+    dates are numbers of days. What was done is in `Table.findings` and `Table.diagnosis`.
 
     Examples
     --------
@@ -75,16 +90,28 @@ def as_table(
     >>> table.states
     (('no', 'yes'), (0, 2))
     """
-    options = CodingOptions.of(discretize, drop, weights, like, absent_ok=absent_ok, target=target)
+    options = CodingOptions.of(
+        discretize=discretize,
+        bins=bins,
+        max_categories=max_categories,
+        drop=drop,
+        weights=weights,
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
+        like=like,
+        unknown=unknown,
+        absent_ok=absent_ok,
+        target=target,
+    )
     if isinstance(source, str | os.PathLike):
-        return table_of_file(source, ReadOptions(missing=tuple(missing)), options, names)
+        return table_of_file(source, ReadOptions(), options, names)
     if isinstance(source, Table):
-        return _recoded(source, options)
-    columns = _columns_of(source, names, missing)
-    return build_table(columns, options, source="the table")
+        return recoded(source, options)
+    return build_table(columns_of(source, names), options, source="the table")
 
 
-def _recoded(table: Table, options: CodingOptions) -> Table:
+def recoded(table: Table, options: CodingOptions) -> Table:
     """Return a coded table without the dropped columns, and recoded if `like` is given."""
     for name in options.drop:
         table.index(name)
@@ -113,22 +140,28 @@ def _recoded(table: Table, options: CodingOptions) -> Table:
     return Table(like.names, like.codings, np.column_stack(columns), kept.weights)
 
 
-def _columns_of(
-    source: Any, names: Sequence[str] | None, missing: Sequence[str]
-) -> list[RawColumn]:
+def columns_of(source: Any, names: Sequence[str] | None = None) -> list[Column]:
+    """Return the raw columns of data in memory."""
     if isinstance(source, Mapping):
-        columns = _columns_of_mapping(source, missing)
+        columns = _columns_of_mapping(source)
         return columns if names is None else renamed(columns, names)
     if isinstance(source, np.ndarray):
-        return _columns_of_array(source, names, missing)
+        return _columns_of_array(source, names)
+    columns = _columns_of_frame(source)
+    return columns if names is None else renamed(columns, names)
+
+
+def _columns_of_frame(source: Any) -> list[Column]:
     import narwhals as nw
 
-    try:
-        frame = nw.from_native(source, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        repeated = [str(c) for c, times in Counter(source.columns).items() if times > 1]
-        msg = f"column names must be distinct, but {repeated[0]!r} occurs twice or more"
-        raise DataError(msg) from None
+    from twbn.data.series import column_of_series
+
+    given = getattr(source, "columns", None)
+    labels = None
+    if type(source).__module__.split(".")[0] == "pandas" and given is not None:
+        labels = [str(label) for label in given]  # numbers, tuples; some may occur twice
+        source = source.set_axis(range(len(labels)), axis=1)
+    frame = nw.from_native(source, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         msg = (
             "cannot make a table from a value of type "
@@ -136,48 +169,31 @@ def _columns_of(
             "polars or pyarrow frame, a NumPy matrix or a dict of columns"
         )
         raise DataError(msg)
-    columns = [_column_of_series(frame[:, i], frozenset(missing)) for i in range(frame.shape[1])]
-    return columns if names is None else renamed(columns, names)
+    names = labels if labels is not None else frame.columns
+    return [column_of_series(frame[:, i], name) for i, name in enumerate(names)]
 
 
-def _column_of_series(series: nw.Series[Any], gaps: frozenset[str]) -> RawColumn:
-    """Return one column of a frame; declared categories keep their order, observed or not."""
-    import narwhals as nw
-
-    column = RawColumn.from_cells(series.name, map(plain_cell, series.to_list()), missing=gaps)
-    if isinstance(series.dtype, nw.Enum):
-        declared = list(series.dtype.categories)
-    elif series.dtype == nw.Categorical and series.implementation.is_pandas():
-        declared = series.to_native().cat.categories.tolist()
-    else:
-        return column
-    states = tuple(plain_cell(state) for state in declared)
-    position = {state: i for i, state in enumerate(states)}
-    moved = np.array([position[value] for value in column.values] + [-1], dtype=np.int32)
-    return RawColumn(column.name, states, moved[column.positions], ordered=True)
-
-
-def _columns_of_mapping(source: Mapping[Any, Any], missing: Sequence[str]) -> list[RawColumn]:
-    gaps = frozenset(missing)
-    columns = []
+def _columns_of_mapping(source: Mapping[Any, Any]) -> list[Column]:
+    columns: list[Column] = []
     for name, cells in source.items():
         if isinstance(cells, str) or not isinstance(cells, Iterable):
             msg = f"column {name!r} must be a sequence of cells, got {cells!r}"
             raise DataError(msg)
-        columns.append(RawColumn.from_cells(str(name), map(plain_cell, cells), missing=gaps))
+        if isinstance(cells, np.ndarray) and cells.ndim == 1:
+            columns.append(_column_of_array(str(name), cells))
+        else:
+            columns.append(RawColumn.from_cells(str(name), cells))
     for column in columns[1:]:
-        if len(column.positions) != len(columns[0].positions):
+        if column.n_rows != columns[0].n_rows:
             msg = (
                 f"columns must have equal lengths: {columns[0].name!r} has "
-                f"{len(columns[0].positions)} rows, {column.name!r} has {len(column.positions)}"
+                f"{columns[0].n_rows} rows, {column.name!r} has {column.n_rows}"
             )
             raise DataError(msg)
     return columns
 
 
-def _columns_of_array(
-    source: np.ndarray[Any, Any], names: Sequence[str] | None, missing: Sequence[str]
-) -> list[RawColumn]:
+def _columns_of_array(source: np.ndarray[Any, Any], names: Sequence[str] | None) -> list[Column]:
     if source.ndim != 2:
         msg = f"the array must have 2 dimensions (rows, columns), got {source.ndim}"
         raise DataError(msg)
@@ -186,8 +202,51 @@ def _columns_of_array(
     if len(names) != source.shape[1]:
         msg = f"expected {source.shape[1]} names, got {len(names)}"
         raise OptionError(msg)
-    gaps = frozenset(missing)
-    return [
-        RawColumn.from_cells(str(name), map(plain_cell, source[:, v].tolist()), missing=gaps)
-        for v, name in enumerate(names)
-    ]
+    return [_column_of_array(str(name), source[:, v]) for v, name in enumerate(names)]
+
+
+def _column_of_array(name: str, cells: NDArray[Any]) -> Column:
+    if cells.dtype.kind in "iuf":
+        return NumberColumn(name, np.ascontiguousarray(cells))
+    return RawColumn.from_cells(name, map(plain_cell, cells.tolist()))
+
+
+def with_cells(
+    source: Any, names: Sequence[str], cells: Mapping[str, tuple[Any, list[Any]]]
+) -> Any:
+    """Return data in memory with some cells replaced, as the same type; the source is unchanged.
+
+    `names` are those of the columns in their order; `cells` has, for some of them, the rows to
+    replace and their values.
+    """
+    if isinstance(source, Mapping):
+        keys = dict(zip(names, source, strict=True))
+        changed = {
+            keys[name]: _changed(list(source[keys[name]]), *new) for name, new in cells.items()
+        }
+        return {key: changed.get(key, column) for key, column in source.items()}
+    if isinstance(source, np.ndarray):
+        plain = all(isinstance(value, int | float) for _, new in cells.values() for value in new)
+        kind = source.dtype if plain and source.dtype.kind == "f" else object
+        array = source.astype(kind)
+        for name, (rows, values) in cells.items():
+            array[rows, names.index(name)] = values
+        return array
+    import narwhals as nw
+
+    frame = nw.from_native(source, eager_only=True)
+    series = []
+    for position, name in enumerate(names):
+        column = frame[:, position]
+        if name in cells:
+            filled = _changed(column.to_list(), *cells[name])
+            dtype = column.dtype if isinstance(column.dtype, nw.Enum | nw.Categorical) else None
+            column = nw.new_series(column.name, filled, dtype, backend=frame.implementation)
+        series.append(column)
+    return frame.with_columns(*series).to_native()
+
+
+def _changed(cells: list[Any], rows: Any, values: list[Any]) -> list[Any]:
+    for row, value in zip(rows.tolist(), values, strict=True):
+        cells[row] = value
+    return cells

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from typing import TYPE_CHECKING
 
-from twbn.data.columns import RawColumn
+from twbn.data.findings import Finding
 from twbn.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["check_misnamed", "renamed"]
+    from twbn.data.columns import Column
+
+__all__ = ["check_misnamed", "renamed", "with_names"]
 
 #: Shortest name in which an extra, missing or misplaced letter is taken for a typing error.
 LEAST_LETTERS = 5
@@ -76,12 +79,40 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if names[5:] else "")
 
 
-def renamed(columns: list[RawColumn], names: Sequence[str]) -> list[RawColumn]:
+def renamed(columns: Sequence[Column], names: Sequence[str]) -> list[Column]:
     """Return the columns with new names."""
     if len(names) != len(columns):
         msg = f"expected {len(columns)} names, got {len(names)}"
         raise OptionError(msg)
-    return [
-        RawColumn(name, column.values, column.positions, column.ordered)
-        for name, column in zip(names, columns, strict=True)
-    ]
+    return [column.renamed(str(name)) for name, column in zip(names, columns, strict=True)]
+
+
+def with_names(columns: Sequence[Column]) -> tuple[list[Column], list[Finding]]:
+    """Return the columns under names that are not empty and not repeated, and what was renamed.
+
+    The names are those that pandas' reader gives: ``Unnamed: 0``, ``a.1``.
+    """
+    taken = {column.name for column in columns}
+    seen: set[str] = set()
+    named: list[Column] = []
+    findings = []
+    for position, column in enumerate(columns):
+        name = column.name
+        if not name:
+            name = _free(f"Unnamed: {position}", taken, seen)
+            message = f"is column {position + 1}, which has no name"
+            findings.append(Finding(name, "unnamed", message))
+        elif name in seen:
+            times = next(n for n in itertools.count(1) if f"{name}.{n}" not in taken | seen)
+            message = f"is column {position + 1}, the name {name!r} being taken"
+            name = f"{name}.{times}"
+            findings.append(Finding(name, "duplicate name", message))
+        seen.add(name)
+        named.append(column if name == column.name else column.renamed(name))
+    return named, findings
+
+
+def _free(name: str, taken: set[str], seen: set[str]) -> str:
+    used = taken | seen
+    others = (f"{name}.{n}" for n in itertools.count(1))
+    return name if name not in used else next(other for other in others if other not in used)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,11 @@ import numpy as np
 
 from twbn.checks import unknown
 from twbn.data.coding import Categories, Coded, Coding, State, coding_document
+from twbn.data.diagnosis import diagnose
+from twbn.data.findings import findings_of, joined_remedies
 from twbn.data.fingerprint import fingerprint_of
-from twbn.errors import DataError, MissingCellsError
+from twbn.data.invariants import check_codes, check_names, checked_weights
+from twbn.errors import DataError, MissingCellsError, Setting
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
@@ -20,9 +22,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Table", "check_text", "checked_weights"]
+    from twbn.data.diagnosis import Diagnosis
+    from twbn.data.findings import Finding
+
+__all__ = ["Table"]
 
 MAX_STATES = 2**20
+#: Most columns that an error lists.
+MAX_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +51,8 @@ class Table(Coded, Viewed):
         Integer array of shape (rows, variables).
     weights
         Optional weight of each row.
+    findings
+        What was found about the columns when they were coded; see `diagnosis`.
 
     Examples
     --------
@@ -58,15 +67,18 @@ class Table(Coded, Viewed):
     codings: tuple[Coding, ...]
     codes: NDArray[np.int32]
     weights: NDArray[np.float64] | None = None
+    findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
-        codes = np.array(self.codes, dtype=np.int32, order="F", ndmin=2)
-        codes.setflags(write=False)
+        codes = self.codes
+        if not _is_sealed(codes):
+            codes = np.array(codes, dtype=np.int32, order="F", ndmin=2)
+            codes.setflags(write=False)
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "codings", tuple(self.codings))
         object.__setattr__(self, "codes", codes)
-        _check_names(self.names)
-        _check_codes(self.names, self.codings, codes)
+        check_names(self.names)
+        check_codes(self.names, self.codings, codes)
         if self.weights is not None:
             object.__setattr__(self, "weights", checked_weights(self.weights, len(codes)))
 
@@ -171,13 +183,41 @@ class Table(Coded, Viewed):
         )
         raise MissingCellsError(msg)
 
-    def require_variation(self, purpose: str) -> None:
-        """Raise DataError, naming the column, unless every variable has two states or more."""
-        alone = np.flatnonzero(self.n_states < 2)
-        if len(alone):
-            name = self.names[alone[0]]
-            msg = f"{purpose} needs two states or more, but column {name!r} has 1; drop it"
-            raise DataError(msg, column=name)
+    @property
+    def unusable(self) -> dict[str, Finding]:
+        """The columns that cannot be learned from as they are, and why."""
+        return {finding.column: finding for finding in self.findings if finding.unusable}
+
+    def require_usable(self, purpose: str) -> None:
+        """Raise DataError, naming every column that cannot be learned from and what to do."""
+        if not self.unusable:
+            return
+        found = list(self.unusable.items())
+        what = f"column {found[0][0]!r}, which {found[0][1].message}"
+        if found[1:]:
+            shown = "; ".join(f"{name!r} {finding.message}" for name, finding in found[:MAX_SHOWN])
+            more = f"; and {len(found) - MAX_SHOWN} more" if found[MAX_SHOWN:] else ""
+            what = f"{len(found)} columns: {shown}{more}"
+        remedy = joined_remedies(self.unusable.values())
+        parts: list[str | Setting] = [f"{purpose} cannot use {what}. Set "]
+        for option, value in remedy.items():
+            parts += [Setting(option, value), ", "]
+        every = "all of them" if found[1:] else "it"
+        parts += [f"or leave {every} out with ", Setting("drop", "unusable")]
+        raise DataError(*parts, column=next(iter(self.unusable)))
+
+    def determined(self) -> Table:
+        """Return the table with the missing cells of columns that have one state filled in."""
+        alone = (self.n_states == 1) & (self.n_missing > 0)
+        if not alone.any():
+            return self
+        codes = np.array(self.codes)
+        codes[:, alone] = 0
+        return replace(self, codes=codes)
+
+    def diagnosis(self) -> Diagnosis:
+        """Return what every column was taken for, what looks wrong, and what to do about it."""
+        return diagnose(self)
 
     def complete_rows(self) -> Table:
         """Return the rows without a missing cell."""
@@ -197,6 +237,7 @@ class Table(Coded, Viewed):
             tuple(self.codings[v] for v in columns),
             self.codes[:, columns],
             self.weights,
+            findings_of(self.findings, (self.names[v] for v in columns)),
         )
 
     def with_weights(self, weights: ArrayLike | None) -> Table:
@@ -224,7 +265,8 @@ class Table(Coded, Viewed):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Table, (self.names, self.codings, self.codes, self.weights))  # read-only again
+        arrays = (self.codes, self.weights)  # read-only again
+        return (Table, (self.names, self.codings, *arrays, self.findings))
 
     def __repr__(self) -> str:
         extra = ", weighted" if self.weights is not None else ""
@@ -233,70 +275,13 @@ class Table(Coded, Viewed):
         return f"Table({self.n_rows} rows, {self.n_variables} variables{extra})"
 
 
-def checked_weights(weights: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """Return row weights as a read-only array, or raise DataError."""
-    try:
-        array = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        msg = f"weights must be numbers, got {weights!r}"
-        raise DataError(msg) from None
-    if array.shape != (n_rows,):
-        msg = f"weights must be one per row: expected {n_rows}, got shape {array.shape}"
-        raise DataError(msg)
-    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
-    if len(bad):
-        msg = f"weights must be finite and not negative, got {array[bad[0]]} in row {bad[0] + 1}"
-        raise DataError(msg)
-    with np.errstate(over="ignore"):
-        total = array.sum()
-    if not 0 < total < np.inf:
-        msg = f"weights must have a positive, finite sum, got {total}"
-        raise DataError(msg)
-    array.setflags(write=False)
-    return array
-
-
-def check_text(text: str, what: str) -> None:
-    """Raise DataError if a text cannot be written to a file because it has a lone surrogate."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        msg = f"{what} must be text that can be written, got {text!r} with a lone surrogate"
-        raise DataError(msg) from None
-
-
-def _check_names(names: Sequence[str]) -> None:
-    for name in names:
-        if not isinstance(name, str) or not name:
-            msg = f"column names must be non-empty text, got {name!r}"
-            raise DataError(msg)
-        check_text(name, "column names")
-    repeated = [name for name, times in Counter(names).items() if times > 1]
-    if repeated:
-        times = names.count(repeated[0])
-        msg = f"column names must be distinct, but {repeated[0]!r} occurs {times} times"
-        raise DataError(msg)
-
-
-def _check_codes(names: Sequence[str], codings: Sequence[Coding], codes: NDArray[np.int32]) -> None:
-    if codes.ndim != 2 or len(names) != codes.shape[1] or len(codings) != len(names):
-        msg = (
-            f"{len(names)} names and {len(codings)} codings do not fit codes of shape {codes.shape}"
-        )
-        raise DataError(msg)
-    if not codes.size:
-        msg = f"a table needs rows and columns, got {codes.shape[0]} by {codes.shape[1]}"
-        raise DataError(msg)
-    lows, highs = codes.min(axis=0), codes.max(axis=0)
-    for name, coding, low, high in zip(names, codings, lows, highs, strict=True):
-        n_states = len(coding.states)
-        if n_states < 1:
-            msg = f"column {name!r} has no states, a variable needs at least 1"
-            raise DataError(msg)
-        for state in coding.states:
-            if isinstance(state, str):
-                check_text(state, f"the states of column {name!r}")
-        if low < -1 or high >= n_states:
-            bad = low if low < -1 else high
-            msg = f"column {name!r} has {n_states} states, but holds the code {bad}"
-            raise DataError(msg)
+def _is_sealed(codes: NDArray[np.int32]) -> bool:
+    """Say whether codes are as a table keeps them, and nobody else can write to them."""
+    return (
+        isinstance(codes, np.ndarray)
+        and codes.ndim == 2
+        and codes.dtype == np.int32
+        and codes.flags.f_contiguous
+        and codes.flags.owndata
+        and not codes.flags.writeable
+    )

@@ -13,6 +13,7 @@ import numpy as np
 from twbn.checks import checked_seed
 from twbn.errors import DataError, Option, OptionError
 from twbn.inference.beliefs import Beliefs, scaled
+from twbn.inference.fill import fill
 from twbn.inference.junction_tree import MAX_ENTRIES, JunctionTree, Likelihoods
 from twbn.inference.map import (
     MAX_MAP_ENTRIES,
@@ -23,7 +24,7 @@ from twbn.inference.map import (
     marginal_map,
 )
 from twbn.inference.posterior import Posterior
-from twbn.inference.rows import complete, impute, log_codes, predict_proba
+from twbn.inference.rows import complete, log_codes, predict_proba
 from twbn.inference.states import ImpossibleError, joint_codes
 
 if TYPE_CHECKING:
@@ -204,13 +205,32 @@ class Inference:
         """Return the log-probability of rows of codes; negative codes are summed out."""
         return log_codes(self.tree, rows)
 
-    def predict_proba(self, data: Any, variable: str) -> NDArray[np.float64]:
-        """Return the posterior of one variable in every row, given the row's other cells."""
-        return predict_proba(self.tree, data, variable)
+    def predict_proba(
+        self, data: Any, variable: str, *, unknown: str = "missing"
+    ) -> NDArray[np.float64]:
+        """Return the posterior of one variable in every row, given the row's other cells.
 
-    def impute(self, data: Any) -> Table:
-        """Return the table with the missing cells of each row set to their most probable states."""
-        return impute(self.tree, data)
+        A state that the network does not have is taken as ``"missing"``, with one warning that
+        names it, or is an ``"error"``.
+        """
+        return predict_proba(self.tree, data, variable, unknown=unknown)
+
+    def impute(self, data: Any, *, how: str = "mean", seed: int = 0) -> Any:
+        """Return data with the missing cells of each row filled in, all others as they are.
+
+        Parameters
+        ----------
+        data
+            A frame, a matrix, a dict of columns or a `Table`; what comes in comes out.
+        how
+            ``"mean"``: for a number that was cut into intervals its posterior mean, for any other
+            cell its most probable state given the row. ``"mode"``: the jointly most probable states
+            of the row. ``"draw"``: drawn from the posterior. A `Table` holds no numbers, so there
+            ``"mean"`` is ``"mode"``. A number is represented by the mean of its interval.
+        seed
+            Seed of ``"draw"``.
+        """
+        return fill(self.tree, data, how=how, seed=seed)
 
     def complete(self, data: Any, *, seed: int = 0) -> Table:
         """Return the table with the missing cells of each row drawn from their posterior."""

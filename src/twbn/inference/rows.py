@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["blocks", "check_possible", "complete", "impute", "log_codes", "predict_proba"]
 
 
-def predict_proba(tree: JunctionTree, data: Any, variable: str) -> NDArray[np.float64]:
+def predict_proba(
+    tree: JunctionTree, data: Any, variable: str, *, unknown: str = "missing"
+) -> NDArray[np.float64]:
     """Return the posterior of one variable in every row, given the row's other cells."""
     network = tree.network
     v = network.index(variable)
-    table = network.encode(data, target=variable)
+    table = network.encode(data, target=variable, unknown=unknown)
     n_states = network.n_states[v]
     rows = np.ascontiguousarray(table.codes, dtype=np.int32)
     posteriors, logs = tree.row_messages(v).collect(rows, n_states)

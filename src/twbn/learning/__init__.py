@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any
 from twbn.learning.em import fit_incomplete
 from twbn.learning.incomplete import learn_incomplete
 from twbn.learning.learn import learn
+from twbn.learning.parameters import fit
 
 if TYPE_CHECKING:
     from twbn.learning.classifier import TreewidthClassifier
     from twbn.learning.estimator import TreewidthBN
 
-__all__ = ["TreewidthBN", "TreewidthClassifier", "fit_incomplete", "learn", "learn_incomplete"]
+__all__ = [
+    "TreewidthBN",
+    "TreewidthClassifier",
+    "fit",
+    "fit_incomplete",
+    "learn",
+    "learn_incomplete",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length
 
 from twbn.data.coding import Categories
 from twbn.data.table import Table
 from twbn.errors import DataError
-from twbn.learning.estimator import TreewidthEstimator, weighed
+from twbn.interrupts import deferred
+from twbn.learning.estimator import TreewidthEstimator
+from twbn.learning.features import checked_features, coded_features, weighed
+from twbn.learning.learn import learn
+from twbn.learning.smoothing import fit_smoothed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +27,16 @@ if TYPE_CHECKING:
 
 __all__ = ["TreewidthClassifier"]
 
+#: Rows that the distribution given fewer parents weighs, unless something else is said.
+STRENGTH = 3.0
+
 
 class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[misc]
     """A Bayesian network of bounded treewidth that predicts one of its variables.
+
+    The class is a parent of every feature, and what else the features tell of each other is learned
+    within the limits: an augmented naive Bayes classifier. For a network without this shape, use
+    `twbn.learn` or `TreewidthBN` with the class as a column.
 
     Examples
     --------
@@ -35,15 +47,20 @@ class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[
     array([ True])
     """
 
+    _default_score = "loglik"
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreewidthClassifier:
-        """Learn the joint network of features and class."""
-        rows, y = validate_data(
-            self, X, y, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=2
-        )
-        if rows.dtype.kind == "c":
-            msg = "Complex data not supported"
+        """Learn the joint network of features and class.
+
+        After Ctrl-C, the best network so far is in the attributes when KeyboardInterrupt is raised.
+        """
+        if y is None:
+            msg = f"{type(self).__name__} requires y to be passed, but the target y is None"
             raise DataError(msg)
+        features = checked_features(self, X, reset=True)
+        y = _check_y(y, estimator=self)
         check_classification_targets(y)
+        check_consistent_length(features.source, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             msg = f"y has one class only, {self.classes_[0]!r}; a classifier needs 2 or more"
@@ -52,27 +69,43 @@ class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[
         if weights is not None and len(np.unique(codes[weights > 0])) < 2:
             msg = "the rows with a weight above 0 have one class only; a classifier needs 2 or more"
             raise DataError(msg)
-        names = self._names()
-        weights, (rows, codes) = weighed(weights, np.asarray(rows), codes)
-        table = self._coded(rows, weights)
-        self.class_name_ = next(name for name in _class_names() if name not in names)
+        weights, rows = weighed(weights)
+        classes = codes.astype(np.int32) if rows is None else codes[rows].astype(np.int32)
+        table = coded_features(self, features.take(rows), weights, classes)
+        self.class_name_ = next(name for name in _class_names() if name not in table.names)
         states = tuple(range(len(self.classes_)))
-        self._learn(
-            Table(
-                (*table.names, self.class_name_),
-                (*table.codings, Categories(states)),
-                np.column_stack([table.codes, codes.astype(np.int32)]),
-                table.weights,
-            )
+        joint = Table(
+            (*table.names, self.class_name_),
+            (*table.codings, Categories(states)),
+            np.column_stack([table.codes, classes]),
+            table.weights,
         )
+        with deferred():
+            interrupted = self._learn(joint.determined())
+        if interrupted:
+            raise KeyboardInterrupt
         return self
+
+    def _rules(self, table: Table) -> dict[str, Any]:
+        # A table of one state tells nothing of the class, and the class nothing of it.
+        features = [name for v, name in enumerate(table.names[:-1]) if table.n_states[v] > 1]
+        required = [(self.class_name_, name) for name in features]
+        return {"required": required, "roots": [self.class_name_]}
+
+    def _learn(self, table: Table) -> bool:
+        # EM would take as long as the tables are large; what a feature lacks is drawn given the
+        # class for the structure, and left out of the counts for the parameters.
+        options = self._search_options(table.n_variables) | self._rules(table)
+        result = learn(_filled_given_class(table, options["seed"]), **options)
+        strength = STRENGTH if self.parameter_ess is None else self.parameter_ess
+        first = table.n_variables - 1
+        self._keep(result, fit_smoothed(result, table, first=first, strength=strength))
+        return result.status == "interrupted"
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the posterior of every class in every row; missing cells are summed out."""
         engine = self._inference()
-        rows = self._rows(X, reset=False)
-        table = self.network_.encode(dict(zip(self._names(), rows.T, strict=True)))
-        return engine.predict_proba(table, self.class_name_)
+        return engine.predict_proba(self._encoded(X), self.class_name_)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of `predict_proba`."""
@@ -83,6 +116,24 @@ class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[
         """Return the most probable class of every row."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+
+def _filled_given_class(table: Table, seed: int) -> Table:
+    """Return a table with missing cells drawn from the known ones of the row's class, the last."""
+    if not table.n_missing.any():
+        return table
+    rng = np.random.default_rng(seed)
+    codes = np.array(table.codes)
+    classes = codes[:, -1]
+    for v in np.flatnonzero(table.n_missing):
+        for label in np.unique(classes):
+            rows = np.flatnonzero(classes == label)
+            known = rows[codes[rows, v] >= 0]
+            empty = rows[codes[rows, v] < 0]
+            others = known if len(known) else np.flatnonzero(table.codes[:, v] >= 0)
+            if len(empty):
+                codes[empty, v] = table.codes[rng.choice(others, len(empty)), v]
+    return replace(table, codes=codes)
 
 
 def _class_names() -> Iterator[str]:

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from twbn.data.coding import Bins
-from twbn.data.discretize import Discretize
-from twbn.data.frames import as_table
+from twbn.data.frames import with_cells
+from twbn.deadline import Deadline
 from twbn.errors import DataError
 from twbn.inference import Inference
-from twbn.learning.incomplete import learn_incomplete
+from twbn.inference.fill import fill_columns
+from twbn.interrupts import deferred
+from twbn.learning.features import Features, checked_features, coded_features, weighed
 from twbn.learning.learn import learn
-from twbn.network import fit as fit_parameters
+from twbn.learning.structural_em import StructuralEm
+from twbn.network.fit import fit as fit_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from twbn.data.discretize import Discretize
     from twbn.data.table import Table
+    from twbn.network import Network
+    from twbn.search import SearchResult
 
-__all__ = ["TreewidthBN", "TreewidthEstimator", "weighed"]
+__all__ = ["TreewidthBN", "TreewidthEstimator"]
 
 #: Iterations per variable if neither a time limit nor a number of iterations is given.
 ITERATIONS_PER_VARIABLE = 20_000
-#: Weights that are whole numbers repeat their rows, up to this many rows in total.
-MAX_REPEATED = 10_000_000
+#: Most rounds of structural EM, where cells are missing.
+MAX_ROUNDS = 4
 
 
 class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
@@ -43,30 +48,42 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
         The treewidth limit.
     structure_score, ess, max_parents
         What structures are judged by; see `twbn.compute_scores`. (An option called ``score`` would
-        hide the method of that name.)
+        hide the method of that name.) None: ``"loglik"`` in a classifier, ``"bdeu"`` otherwise.
     method, time_limit, max_iterations
         The search and its budget; see `twbn.learn`. Without a budget: 20,000 iterations for each
         variable, so that the same `random_state` gives the same network everywhere.
-    discretize
-        How numeric columns with many values are cut.
+    discretize, bins
+        How numeric columns with many values are cut, see `twbn.as_table`; None: by ``"mdlp"`` in a
+        classifier, by ``"quantile"`` otherwise.
+    max_categories
+        Most states of a column of texts; the rarest are grouped into one called ``"other"``.
+    unknown
+        A state that was not seen in fitting is taken as ``"missing"``, with one warning that names
+        it, or is an ``"error"``.
     parameter_ess
-        Equivalent sample size of the prior of the parameters; 0: maximum likelihood.
+        Equivalent sample size of the prior of the parameters; 0: maximum likelihood. None: 3 in a
+        classifier, where the prior is the distribution given fewer parents, 1 otherwise.
     random_state, n_jobs
         As everywhere in scikit-learn.
     """
+
+    _default_score = "bdeu"
 
     def __init__(
         self,
         treewidth: int = 4,
         *,
-        structure_score: str = "bdeu",
+        structure_score: str | None = None,
         ess: float = 1.0,
         max_parents: int | Mapping[str, int] | None = 3,
         method: str = "auto",
         time_limit: float | None = None,
         max_iterations: int | None = None,
-        discretize: str = "median",
-        parameter_ess: float = 1.0,
+        discretize: str | Discretize | None = None,
+        bins: int | None = None,
+        max_categories: int | None = None,
+        unknown: str = "missing",
+        parameter_ess: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -78,6 +95,9 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
         self.time_limit = time_limit
         self.max_iterations = max_iterations
         self.discretize = discretize
+        self.bins = bins
+        self.max_categories = max_categories
+        self.unknown = unknown
         self.parameter_ess = parameter_ess
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -89,67 +109,44 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         return tags
 
-    def _rows(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        rows = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=None,
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=2 if reset else 1,
-        )
-        if rows.dtype.kind == "c":
-            msg = "Complex data not supported"
-            raise DataError(msg)
-        return np.asarray(rows)
-
-    def _names(self) -> list[str]:
-        if hasattr(self, "feature_names_in_"):
-            return [str(name) for name in self.feature_names_in_]
-        return [f"x{v}" for v in range(self.n_features_in_)]
-
-    def _coded(self, rows: NDArray[Any], weights: NDArray[np.float64] | None) -> Table:
-        """Return the rows as a table; columns with fractions are cut, even with few values."""
-        names = self._names()
-        rule = Discretize(self.discretize)  # type: ignore[arg-type]
-        cuts = {}
-        for name, column in zip(names, rows.T, strict=True):
-            numbers = _fractions(column)
-            if numbers is not None:
-                cuts[name] = rule.fit(numbers[np.isfinite(numbers)]).edges
-        # A table has two columns or more; a single feature joins its class later.
-        alone = len(names) == 1
-        table = as_table(
-            np.column_stack([rows, rows]) if alone else rows,
-            names=[*names, f"{names[0]}_copy"] if alone else names,
-            discretize=replace(rule, cut_points=cuts),
-            weights=weights,
-        )
-        return table.select(names) if alone else table
-
-    def _learn(self, table: Table) -> None:
-        """Learn structure and parameters from a coded table; set the fitted attributes."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+    def _search_options(self, n_variables: int) -> dict[str, Any]:
+        """Return how a structure is searched for, as `twbn.learn` takes it."""
         budget = self.max_iterations
         if budget is None and self.time_limit is None:
-            budget = ITERATIONS_PER_VARIABLE * table.n_variables
-        options: dict[str, Any] = {
+            budget = ITERATIONS_PER_VARIABLE * n_variables
+        return {
             "treewidth": self.treewidth,
-            "score": self.structure_score,
+            "score": self._default_score if self.structure_score is None else self.structure_score,
             "ess": self.ess,
             "max_parents": self.max_parents,
             "time_limit": self.time_limit,
             "max_iterations": budget,
-            "seed": seed,
+            "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
             "n_jobs": self.n_jobs,
             "method": self.method,
         }
+
+    def _learn(self, table: Table) -> bool:
+        """Learn structure and parameters from a coded table; return whether Ctrl-C came."""
+        options = self._search_options(table.n_variables) | self._rules(table)
+        ess = 1.0 if self.parameter_ess is None else self.parameter_ess
         if table.n_missing.any():
-            found = learn_incomplete(table, parameter_ess=self.parameter_ess, **options)
-            result, self.network_ = found.result, found.network
-        else:
-            result = learn(table, **options)
-            self.network_ = fit_parameters(result, table, ess=self.parameter_ess)
+            search = StructuralEm(table, learn, ess, options["seed"], Deadline(self.time_limit))
+            del options["time_limit"]
+            found = search.run(options, MAX_ROUNDS)
+            self._keep(found.result, found.network)
+            return found.status == "interrupted"
+        result = learn(table, **options)
+        self._keep(result, fit_parameters(result, table, ess=ess))
+        return result.status == "interrupted"
+
+    def _rules(self, table: Table) -> dict[str, Any]:  # noqa: ARG002
+        """Return what a structure must have, as `twbn.learn` takes it."""
+        return {}
+
+    def _keep(self, result: SearchResult, network: Network) -> None:
+        """Set the fitted attributes."""
+        self.network_ = network
         self.result_ = result
         self.dag_ = result.dag
         self.parents_ = result.parents
@@ -177,11 +174,15 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
             self._engine = Inference(self.network_)
         return self._engine
 
+    def _encoded(self, X: Any) -> Table:
+        """Return rows coded like those that the network was learned from."""
+        check_is_fitted(self, "network_")
+        features = checked_features(self, X, reset=False)
+        return features.coded_like(self.network_, self.unknown)
+
 
 class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  # type: ignore[misc]
     """A Bayesian network of bounded treewidth as a density estimator that also imputes.
-
-    The parameters are those of `twbn.learn` and `twbn.fit`, under scikit-learn's names.
 
     Attributes
     ----------
@@ -202,16 +203,21 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
     """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TreewidthBN:  # noqa: ARG002
-        """Learn structure and parameters. `y` is ignored."""
-        rows = self._rows(X, reset=True)
-        if rows.shape[1] < 2:
+        """Learn structure and parameters. `y` is ignored.
+
+        After Ctrl-C, the best network so far is in the attributes when KeyboardInterrupt is raised.
+        """
+        features = checked_features(self, X, reset=True)
+        if len(features.columns) < 2:
             msg = "a network needs 2 columns or more: n_features = 1"
             raise DataError(msg)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        weights, (rows,) = weighed(weights, rows)
-        table = self._coded(rows, weights)
-        self._learn(table)
-        self.fill_values_ = _fill_values(rows, table)
+        weights, rows = weighed(weights)
+        table = coded_features(self, features.take(rows), weights).determined()
+        with deferred():
+            interrupted = self._learn(table)
+        if interrupted:
+            raise KeyboardInterrupt
         return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
@@ -223,81 +229,31 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> NDArray[Any]:
-        """Return rows drawn from the network, as values of the columns it was fitted to."""
+        """Return rows drawn from the network; an interval is represented by its mean."""
         check_is_fitted(self, "network_")
         seed = int(check_random_state(random_state).randint(2**31 - 1))
         codes = self.network_.sample(n_samples, seed=seed).codes
-        return self._decoded(codes)
+        columns = [
+            np.asarray(coding.representatives if isinstance(coding, Bins) else coding.states)
+            for coding in self.network_.codings
+        ]
+        cells = [values[codes[:, v]] for v, values in enumerate(columns)]
+        if all(values.dtype.kind in "fiub" for values in columns):
+            return np.column_stack(cells).astype(np.float64)
+        return np.column_stack([values.astype(object) for values in cells])
 
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Return the rows with missing cells set to their most probable values given the others.
+    def transform(self, X: Any) -> Any:
+        """Return the rows with missing cells filled in given the others; known ones as they are.
 
-        Known cells are unchanged; a missing cell of a discretised column gets the median of its
-        interval.
+        A missing number gets its posterior mean, any other cell its most probable state. A frame
+        gives a frame, everything else an array.
         """
         engine = self._inference()
-        rows = self._rows(X, reset=False)
-        table = self._encoded_rows(rows)
-        filled = self._decoded(engine.impute(table).codes)
-        gaps = table.codes < 0
-        if rows.dtype.kind in "fiub" and filled.dtype.kind in "fiub":
-            return np.where(gaps, filled, rows).astype(np.float64)
-        return np.where(gaps, filled, rows.astype(object))
-
-    def _encoded(self, X: Any) -> Table:
-        check_is_fitted(self, "network_")
-        return self._encoded_rows(self._rows(X, reset=False))
-
-    def _encoded_rows(self, rows: NDArray[Any]) -> Table:
-        return self.network_.encode(dict(zip(self._names(), rows.T, strict=True)))
-
-    def _decoded(self, codes: NDArray[np.int32]) -> NDArray[Any]:
-        columns = [np.asarray(values)[codes[:, v]] for v, values in enumerate(self.fill_values_)]
-        if all(column.dtype.kind in "fiub" for column in columns):
-            return np.column_stack(columns).astype(np.float64)
-        return np.column_stack([column.astype(object) for column in columns])
-
-
-def _fill_values(rows: NDArray[Any], table: Table) -> list[list[Any]]:
-    """Return, for each column and state, the value that stands for it."""
-    found: list[list[Any]] = []
-    for v, coding in enumerate(table.codings):
-        if not isinstance(coding, Bins):
-            found.append(list(coding.states))
-            continue
-        numbers = rows[:, v].astype(np.float64)
-        numbers = np.where(np.isnan(numbers), np.nanmedian(numbers), numbers)
-        inside = [numbers[table.codes[:, v] == code] for code in range(len(coding.states))]
-        middle = float(np.median(numbers))
-        found.append([float(np.median(part)) if len(part) else middle for part in inside])
-    return found
-
-
-def _fractions(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return the numbers of a column, nan where missing, if some are not whole; else None."""
-    try:
-        numbers = column.astype(np.float64)
-    except (TypeError, ValueError):
-        return None
-    known = numbers[np.isfinite(numbers)]
-    if len(np.unique(known)) < 2 or np.all(known == np.round(known)):
-        return None
-    return numbers
-
-
-def weighed(
-    weights: NDArray[np.float64] | None, *arrays: NDArray[Any]
-) -> tuple[NDArray[np.float64] | None, list[NDArray[Any]]]:
-    """Return weights and rows without rows of weight zero; whole-number weights repeat rows.
-
-    Counting repeated rows is faster than adding up weights, and exact.
-    """
-    if weights is None:
-        return None, list(arrays)
-    if np.any(weights < 0):
-        msg = f"sample_weight must not be negative, got {weights.min()}"
-        raise DataError(msg)
-    counts = np.round(weights)
-    if np.array_equal(counts, weights) and counts.sum() <= MAX_REPEATED:
-        return None, [np.repeat(array, counts.astype(int), axis=0) for array in arrays]
-    return weights[weights > 0], [array[weights > 0] for array in arrays]
+        features: Features = checked_features(self, X, reset=False)
+        found = fill_columns(engine.tree, features.columns, how="mean")
+        filled = with_cells(features.source, features.names, found)
+        if isinstance(filled, np.ndarray) and features.source.dtype.kind in "iub":
+            new = (value for _, values in found.values() for value in values)
+            if all(isinstance(value, int | float) for value in new):
+                return filled.astype(np.float64)
+        return filled

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twbn.data.frames import as_table
+from twbn.data.table import Table
 from twbn.deadline import Deadline
 from twbn.errors import Option, OptionError
 from twbn.interrupts import deferred
 from twbn.learning.checkpoint import Checkpoint
 from twbn.learning.scoring import ScoringOptions, scores_in_time
+from twbn.learning.structural_em import StructuralEm
 from twbn.scores.lazy import LazyScores
 from twbn.scores.protocol import LocalScores
 from twbn.scores.rules import within_treewidth
@@ -23,9 +26,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
-    from twbn.data.table import Table
     from twbn.scores.kinds import ScoreOption
-    from twbn.search.result import SearchResult
+    from twbn.search.result import SearchResult, Status
     from twbn.search.run import Progress
     from twbn.search.start import Start
 
@@ -35,6 +37,8 @@ __all__ = ["learn"]
 POLISH_SHARE = 0.1
 #: Minimum seconds for a step, however late it starts.
 LEAST_SECONDS = 0.01
+#: Most rounds of structural EM, where cells are missing.
+MAX_ROUNDS = 8
 
 
 def learn(
@@ -57,6 +61,7 @@ def learn(
     start: Start | None = None,
     polish: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
+    drop: Sequence[str] | str = (),
     data_options: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
     **method_options: Any,
@@ -66,7 +71,9 @@ def learn(
     Parameters
     ----------
     source
-        Scores (a `ScoreTable` or `LazyScores`), or data: anything `as_table` takes.
+        Scores (a `ScoreTable` or `LazyScores`), or data: anything `as_table` takes. Where cells are
+        missing, the structure is learned by structural EM, and a note of the result says so; see
+        `learn_incomplete`, which returns the network, too.
     treewidth
         The treewidth limit. With the number of variables minus one, or more, there is no limit.
     method
@@ -103,6 +110,9 @@ def learn(
         A file for the best result so far, replaced at most once a second while annealing, and at
         the end; on a cluster, after every round. ``start=read_result(file)`` continues from it; an
         existing file is otherwise refused.
+    drop
+        Columns to leave out; ``"unusable"``: all that cannot be learned from, such as identifiers,
+        which are an error otherwise.
     data_options
         How the data file was read, to be stored with the result; set by the command line.
     on_progress
@@ -129,9 +139,14 @@ def learn(
     rules = ScoringOptions(
         score, ess, max_parents, list(required), list(forbidden), tiers, list(roots), list(leaves)
     )
-    data = source if isinstance(source, LocalScores) else as_table(source)
+    data = _usable(source, drop)
     if polish:  # before any work is done
         refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
+    if isinstance(data, Table) and data.n_missing.any():
+        given = {**rules._asdict(), **options, "treewidth": treewidth, "method": search}
+        given |= {"max_iterations": max_iterations, "seed": seed, "n_jobs": n_jobs}
+        given["polish"] = polish
+        return _from_incomplete(data, given, clock, start, keeper, data_options, on_progress)
     scored = _scored(data, rules, treewidth, n_jobs, clock, start)
     with deferred():  # from here on there is something to keep
         result = search(
@@ -151,6 +166,60 @@ def learn(
         notes = (*scored.notes, *result.notes)
         result = result.but(notes=notes, data_options=dict(data_options or {}))
         return result if keeper is None else keeper.finish(result)
+
+
+def _usable(source: Any, drop: Sequence[str] | str) -> LocalScores | Table:
+    """Return scores as they are, data as a table whose columns can all be learned from."""
+    if isinstance(source, LocalScores):
+        if drop:
+            problem = " has no effect on existing scores; give it to as_table"
+            raise OptionError(Option("drop"), problem)
+        return source
+    table = as_table(source, drop=drop).determined()
+    table.require_usable("learning")
+    return table
+
+
+def _from_incomplete(
+    table: Table,
+    options: dict[str, Any],
+    clock: Deadline,
+    start: Start | None,
+    keeper: Checkpoint | None,
+    data_options: Mapping[str, Any] | None,
+    on_progress: Progress | None,
+) -> SearchResult:
+    """Return a structure learned from rows with missing cells, by structural EM."""
+    n_missing = int(table.n_missing.sum())
+    with deferred():
+        search = StructuralEm(
+            table,
+            learn,
+            parameter_ess=1.0,
+            seed=options["seed"],
+            clock=clock,
+            on_progress=on_progress,
+            start=None if start is None else dag_to_start_from(start),
+        )
+        found = search.run(options, MAX_ROUNDS)
+        rounds = len(found.trace)
+        note = (
+            f"{n_missing:,} missing cells: structural EM, {rounds} round{'s' * (rounds != 1)}; the "
+            "score is that of rows with these cells drawn from the network"
+        )
+        result = found.result.but(
+            notes=(note, *found.result.notes),
+            seconds=clock.seconds,
+            data_options=dict(data_options or {}),
+            status="interrupted" if found.status == "interrupted" else _unproved(found.result),
+            bound=math.inf,
+        )
+        return result if keeper is None else keeper.finish(result)
+
+
+def _unproved(result: SearchResult) -> Status:
+    """Return the status of a result whose rows were drawn: no proof about them is one."""
+    return "iteration_limit" if result.status == "optimal" else result.status
 
 
 class _Scored(NamedTuple):

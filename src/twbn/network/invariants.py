@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twbn.data.table import check_text
+from twbn.data.invariants import check_text
 from twbn.errors import DataError
 
 if TYPE_CHECKING:

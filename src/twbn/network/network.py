@@ -168,19 +168,19 @@ class Network(Coded, Viewed):
                 known[v] = self.state_code(v, state)
         return known
 
-    def encode(self, data: Any, *, target: str | None = None) -> Table:
+    def encode(self, data: Any, *, target: str | None = None, unknown: str = "error") -> Table:
         """Return data coded like this network; variables without a column are unknown.
 
         Columns that the network does not have are ignored, but one whose name is close to that of
         an absent variable is an error. If variables other than `target` are absent and the data
-        have columns that the network lacks, a warning is issued. New states are an error that names
-        them.
+        have columns that the network lacks, a warning is issued. A state that the network does not
+        have is an error that names it, or, with ``unknown="missing"``, not known, with one warning.
         """
         if isinstance(data, Table) and data.names == self.names:
             self.check_columns(data)
             return data
         like = Table.blank(self.names, self.codings)
-        return as_table(data, like=like, absent_ok=True, target=target)
+        return as_table(data, like=like, absent_ok=True, target=target, unknown=unknown)
 
     def table(self, name: str) -> NDArray[np.float64]:
         """Return P(variable | parents): one axis per parent, the variable's own axis last."""

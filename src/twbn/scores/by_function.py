@@ -51,7 +51,7 @@ def score_with_function(
     after the single parents, best first by the estimate of `core/scores/best_first.h`.
     """
     table.require_complete("scoring")
-    table.require_variation("scoring")
+    table.require_usable("scoring")
     n = table.n_variables
     most = int(rules.max_parents.max())
     total = estimate(n, most).n_sets if budget is None else n * (n + budget)

@@ -82,7 +82,7 @@ def score_name(score: ScoreOption) -> str:
 def scored_data(table: Table, score: str, ess: float) -> _core.ScoredData:
     """Return the table in the form the compiled core takes, with the terms of one score."""
     table.require_complete("scoring")
-    table.require_variation("scoring")
+    table.require_usable("scoring")
     if table.n_variables > MAX_VARIABLES:
         msg = f"scoring takes at most {MAX_VARIABLES:,} variables, got {table.n_variables:,}"
         raise DataError(msg)

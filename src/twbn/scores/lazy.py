@@ -84,7 +84,7 @@ class LazyScores:
         if not callable(score):
             return _core.LazyScoreCache(scored_data(table, score, ess), max_sets)
         table.require_complete("scoring")
-        table.require_variation("scoring")
+        table.require_usable("scoring")
         return _CallableCache(partial(_called, score, table), max_sets)
 
     def __getstate__(self) -> dict[str, Any]:

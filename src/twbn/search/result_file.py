@@ -304,11 +304,15 @@ def _checked_ess(scoring: Mapping[str, Any]) -> float | None:
 _DATA_OPTIONS: Mapping[str, tuple[type, ...]] = {
     "delimiter": (str, type(None)),
     "header": (bool, type(None)),
+    "encoding": (str, type(None)),
     "discretize": (str,),
-    "bins": (int,),
+    "bins": (int, type(None)),
+    "max_categories": (int, type(None)),
     "drop": (list,),
     "weights": (str, type(None)),
     "missing": (list,),
+    "decimal": (str,),
+    "thousands": (str,),
 }
 
 

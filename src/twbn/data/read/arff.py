@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twbn.data.columns import RawColumn
+from twbn.data.columns import MISSING, RawColumn
 from twbn.errors import FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from pathlib import Path
 
 __all__ = ["read_arff"]
@@ -28,7 +27,7 @@ _COMMENT = re.compile(rf"^((?>{_QUOTED}|[^%'\"])*+)%.*+$")
 _NUMERIC_TYPES = ("numeric", "real", "integer")
 
 
-def read_arff(path: Path, text: str, missing: Collection[str]) -> list[RawColumn]:
+def read_arff(path: Path, text: str) -> list[RawColumn]:
     """Return the columns of an ARFF file; ``?`` is missing, declared states keep their order."""
     names: list[str] = []
     domains: list[tuple[str, ...] | None] = []  # declared states; None for numbers
@@ -52,7 +51,7 @@ def read_arff(path: Path, text: str, missing: Collection[str]) -> list[RawColumn
         msg = f"{path}: no rows after @data"
         raise FileFormatError(msg)
     columns = [
-        RawColumn.from_cells(name, cells, missing={"?", *missing})
+        RawColumn.from_cells(name, cells).without({"?"})
         for name, cells in zip(names, zip(*rows, strict=True), strict=True)
     ]
     return [
@@ -110,6 +109,7 @@ def _unquoted(text: str) -> str:
 
 def _declared(path: Path, column: RawColumn, domain: tuple[str, ...]) -> RawColumn:
     position = {state: i for i, state in enumerate(domain)}
+    column = column.without(frozenset(MISSING) - position.keys())
     for value in column.values:
         if value not in position:
             msg = f"{path}: attribute {column.name!r} holds {value!r}, declared are {list(domain)}"

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twbn.data.columns import RawColumn
+from twbn.data.columns import MISSING, RawColumn
 from twbn.data.read.delimited import columns_of_rows
 from twbn.errors import FileFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from twbn.data.read.options import ReadOptions
 
 __all__ = ["read_dat"]
 
@@ -23,7 +21,7 @@ __all__ = ["read_dat"]
 MAX_STATES, MAX_ALL_STATES = 2**16, 2**20
 
 
-def read_dat(path: Path, text: str, options: ReadOptions) -> list[RawColumn]:
+def read_dat(path: Path, text: str) -> list[RawColumn]:
     """Return the columns of a `.dat` file; `?` is missing and `#` starts a comment."""
     content = [
         (line, [cell.strip() for cell in (raw.split(",") if "," in raw else raw.split())])
@@ -40,7 +38,8 @@ def read_dat(path: Path, text: str, options: ReadOptions) -> list[RawColumn]:
             raise FileFormatError(msg)
     line = content[1][0]
     _check_cardinalities(path, line, names, content[1][1], len(text))
-    columns = columns_of_rows(names, [row for _, row in content[2:]], {"?", *options.missing})
+    columns = columns_of_rows(names, [row for _, row in content[2:]])
+    columns = [column.without({"?", *MISSING}) for column in columns]
     return [
         _with_cardinality(path, line, column, cardinality)
         for column, cardinality in zip(columns, content[1][1], strict=True)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
-import io
 from typing import TYPE_CHECKING
 
-from twbn.data.columns import RawColumn
+import numpy as np
+
+from twbn.data.columns import MISSING, RawColumn
+from twbn.data.read.engines import split_cells
 from twbn.errors import FileFormatError
 from twbn.numerals import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from twbn.data.read.engines import Cells
     from twbn.data.read.options import ReadOptions
 
 __all__ = ["columns_of_rows", "read_delimited"]
@@ -21,60 +24,45 @@ __all__ = ["columns_of_rows", "read_delimited"]
 DELIMITERS = ",;\t|"
 
 
-def read_delimited(path: Path, text: str, options: ReadOptions) -> list[RawColumn]:
-    """Return the columns of a text, whose delimiter and header are detected unless given."""
-    if not text.strip():
+def read_delimited(path: Path, content: bytes, options: ReadOptions) -> list[RawColumn]:
+    """Return the columns of a text, whose delimiter and header are detected unless given.
+
+    The content is UTF-8. Columns without a name in the header have an empty one.
+    """
+    if not content[:1000].strip() and not content.strip():
         msg = f"{path} is empty"
         raise FileFormatError(msg, path=str(path))
-    delimiter = options.delimiter or _sniff_delimiter(text)
-    lines, rows = _rows(path, text, delimiter)
-    if not rows:
+    delimiter = options.delimiter or _sniff_delimiter(content)
+    cells = split_cells(path, content, delimiter, options.engine)
+    if not cells.n_rows:
         msg = f"{path} has no rows, only blank lines"
         raise FileFormatError(msg, path=str(path))
-    header = options.header if options.header is not None else _sniff_header(rows, options.missing)
+    header = options.header if options.header is not None else _sniff_header(cells)
     if not header:
-        names = [f"x{v}" for v in range(1, len(rows[0]) + 1)]
-        return columns_of_rows(names, rows, options.missing)
-    if len(rows) == 1:
-        msg = f"{path}, line {lines[0]}: a header but no rows below it"
+        return [column.renamed(f"x{v}") for v, column in enumerate(cells.columns, start=1)]
+    if cells.n_rows == 1:
+        msg = f"{path}, line {cells.line(0)}: a header but no rows below it"
         raise FileFormatError(msg, path=str(path))
-    for position, name in enumerate(rows[0], start=1):
-        if not name:
-            msg = f"{path}, line {lines[0]}: column {position} has no name"
-            raise FileFormatError(msg, path=str(path))
-    return columns_of_rows(rows[0], rows[1:], options.missing)
+    names = cells.row(0)
+    return [_below(column, name) for column, name in zip(cells.columns, names, strict=True)]
 
 
-def _rows(path: Path, text: str, delimiter: str) -> tuple[list[int], list[list[str]]]:
-    """Return the non-blank rows with their line numbers; all have the length of the first."""
-    lines: list[int] = []
-    rows: list[list[str]] = []
-    # Strict, so that an unclosed quote is an error and does not swallow rows.
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True
-    )
-    try:
-        for row in reader:
-            if not row or (len(row) == 1 and not row[0].strip()):
-                continue
-            if rows and len(row) != len(rows[0]):
-                msg = (
-                    f"{path}, line {reader.line_num}: expected {len(rows[0])} values, "
-                    f"found {len(row)}"
-                )
-                raise FileFormatError(msg, path=str(path), line=reader.line_num)
-            lines.append(reader.line_num)
-            rows.append([cell.strip() for cell in row])
-    except csv.Error as error:
-        after = f"after line {lines[-1]}" if lines else "line 1"
-        msg = f"{path}, {after}: {error}; is a quote not closed?"
-        raise FileFormatError(msg, path=str(path)) from None
-    return lines, rows
+def _below(column: RawColumn, name: str) -> RawColumn:
+    """Return a column without its first row, which names it."""
+    positions = column.positions[1:]
+    first = int(column.positions[0])
+    if (positions == first).any():
+        return RawColumn(name, column.values, positions)
+    if first == 0:  # as it is where values are numbered as they appear
+        return RawColumn(name, column.values[1:], positions - np.int32(1))
+    gone = np.arange(len(column.values)) == first
+    return RawColumn(name, column.values, positions).dropping(gone)
 
 
-def _sniff_delimiter(text: str) -> str:
+def _sniff_delimiter(content: bytes) -> str:
     """Return the delimiter that splits the first lines most evenly; a space if only that does."""
-    lines = [line for line in text[:100_000].splitlines()[:50] if line.strip()]
+    text = content[:100_000].decode("utf-8", errors="replace")
+    lines = [line for line in text.splitlines()[:50] if line.strip()]
     best, best_key = "", (0.0, 0)
     for delimiter in DELIMITERS:
         key = _evenness(lines, delimiter)
@@ -97,31 +85,37 @@ def _evenness(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
     return (sum(width == widths[0] for width in widths) / len(widths), widths[0])
 
 
-def _sniff_header(rows: Sequence[Sequence[str]], missing: Sequence[str]) -> bool:
+def _sniff_header(cells: Cells) -> bool:
     """Say whether the first row names the columns.
 
     It does if one of its texts is above a column of numbers. Otherwise, it does not if it contains
-    a number or an empty cell, or a text that occurs again in the same column.
+    a number or an empty cell (but for the first one, above row names), or a text that occurs again
+    in the same column.
     """
-    first = rows[0]
-    if len(rows) == 1:
+    first = cells.row(0)
+    if cells.n_rows == 1:
         return not any(is_number(cell) for cell in first)
-    texts = frozenset(missing)
-    below = [{row[v] for row in rows[1:]} - texts for v in range(len(first))]
-    for name, cells in zip(first, below, strict=True):
-        if name and not is_number(name) and cells and all(is_number(cell) for cell in cells):
+    below = [_texts_below(column) for column in cells.columns]
+    for name, texts in zip(first, below, strict=True):
+        if name and not is_number(name) and texts and all(map(is_number, texts)):
             return True
-    if any(is_number(cell) or not cell for cell in first):
+    if any(map(is_number, first)) or not all(first[1:]):
         return False
-    return not any(name in cells for name, cells in zip(first, below, strict=True))
+    return not any(name in texts for name, texts in zip(first, below, strict=True) if name)
 
 
-def columns_of_rows(
-    names: Sequence[str], rows: Sequence[Sequence[str]], missing: Iterable[str]
-) -> list[RawColumn]:
+def _texts_below(column: RawColumn) -> set[str]:
+    """Return the texts of a column below its first row, but for those that mean a missing cell."""
+    texts = {str(value) for value in column.values}
+    first = int(column.positions[0])
+    if not (column.positions[1:] == first).any():
+        texts.discard(str(column.values[first]))
+    return texts - set(MISSING) - {"?"}
+
+
+def columns_of_rows(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RawColumn]:
     """Return the columns of rows of texts."""
-    texts = frozenset(missing)
     return [
-        RawColumn.from_cells(name, cells, missing=texts)
+        RawColumn.from_cells(name, cells)
         for name, cells in zip(names, zip(*rows, strict=True), strict=True)
     ]

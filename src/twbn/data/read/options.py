@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["ReadOptions"]
 
@@ -13,4 +13,9 @@ class ReadOptions:
 
     delimiter: str | None = None
     header: bool | None = None
-    missing: tuple[str, ...] = ()
+    encoding: str | None = None
+    engine: str | None = None  # of `twbn.data.read.engines`; None: the first that is installed
+
+    def without_header(self) -> ReadOptions:
+        """Return the options for what follows the first lines of a file."""
+        return replace(self, header=False)

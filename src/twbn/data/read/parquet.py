@@ -2,24 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from twbn.data.columns import RawColumn, plain_cell
+from twbn.data.series import column_of_arrow
 from twbn.errors import FileFormatError, MemoryLimitError, MissingDependencyError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from twbn.data.read.options import ReadOptions
+    from twbn.data.columns import Column
 
-__all__ = ["read_parquet"]
+__all__ = ["parquet_chunks", "read_parquet"]
 
 #: Most cells read from a Parquet file: a huge table may compress to a tiny file.
 MAX_CELLS = 2**31
 
 
-def read_parquet(path: Path, options: ReadOptions) -> list[RawColumn]:
+def read_parquet(path: Path) -> list[Column]:
     """Return the columns of a Parquet file."""
+    file = _opened(path)
+    size = file.metadata
+    if size.num_rows * size.num_columns > MAX_CELLS:
+        msg = (
+            f"{path}: {size.num_rows:,} rows of {size.num_columns:,} columns are more than "
+            f"{MAX_CELLS:,} cells; read_table(..., distinct=True) reads it in chunks"
+        )
+        raise MemoryLimitError(msg)
+    import pyarrow as pa
+
+    try:
+        return _columns(file.read())
+    except (pa.ArrowException, OSError) as error:
+        raise _broken(path, error) from None
+
+
+def parquet_chunks(path: Path, n_rows: int) -> Iterator[list[Column]]:
+    """Yield the columns of at most `n_rows` rows at a time."""
+    import pyarrow as pa
+
+    try:
+        for batch in _opened(path).iter_batches(batch_size=n_rows):
+            yield _columns(pa.Table.from_batches([batch]))
+    except (pa.ArrowException, OSError) as error:
+        raise _broken(path, error) from None
+
+
+def _columns(table: Any) -> list[Column]:
+    names = table.column_names
+    return [column_of_arrow(table.column(i), name) for i, name in enumerate(names)]
+
+
+def _opened(path: Path) -> Any:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -27,19 +61,10 @@ def read_parquet(path: Path, options: ReadOptions) -> list[RawColumn]:
         msg = "reading Parquet needs pyarrow: pip install pyarrow"
         raise MissingDependencyError(msg) from None
     try:
-        size = pq.read_metadata(path)
-        if size.num_rows * size.num_columns > MAX_CELLS:
-            msg = (
-                f"{path}: {size.num_rows:,} rows of {size.num_columns:,} columns are more than "
-                f"{MAX_CELLS:,} cells"
-            )
-            raise MemoryLimitError(msg)
-        frame = pq.read_table(path)
+        return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
-        msg = f"{path}: not a whole Parquet file ({error})"
-        raise FileFormatError(msg) from None
-    texts = frozenset(options.missing)
-    return [
-        RawColumn.from_cells(name, map(plain_cell, frame.column(i).to_pylist()), missing=texts)
-        for i, name in enumerate(frame.column_names)
-    ]
+        raise _broken(path, error) from None
+
+
+def _broken(path: Path, error: Exception) -> FileFormatError:
+    return FileFormatError(f"{path}: not a whole Parquet file ({error})", path=str(path))

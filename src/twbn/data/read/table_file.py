@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,20 +10,20 @@ from twbn.data.build import CodingOptions, build_table
 from twbn.data.columns import MISSING
 from twbn.data.names import renamed
 from twbn.data.read.arff import read_arff
+from twbn.data.read.chunks import distinct_table
 from twbn.data.read.dat import read_dat
 from twbn.data.read.delimited import read_delimited
 from twbn.data.read.options import ReadOptions
 from twbn.data.read.parquet import read_parquet
 from twbn.errors import Option, OptionError
-from twbn.files import read_text, require_file
+from twbn.files import read_bytes, require_file
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from twbn.data.columns import RawColumn
+    from twbn.data.columns import Column
     from twbn.data.discretize import Discretize
     from twbn.data.table import Table
 
@@ -30,27 +31,58 @@ __all__ = ["read_columns", "read_table", "table_of_file"]
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
+    distinct: bool = False,
     names: Sequence[str] | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
-    discretize: str | Discretize = "median",
-    drop: Sequence[str] = (),
+    encoding: str | None = None,
+    discretize: str | Discretize = "quantile",
+    bins: int | None = None,
+    max_categories: int | None = None,
+    drop: Sequence[str] | str = (),
     weights: str | ArrayLike | None = None,
     missing: Sequence[str] = MISSING,
+    decimal: str = ".",
+    thousands: str = "",
     like: Table | None = None,
+    unknown: str = "error",
     absent_ok: bool = False,
     target: str | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Table:
     """Return the table in a file; the file extension determines the format.
 
     ``.parquet``, ``.arff`` and ``.dat`` (BLIP) are read as such, everything else as delimited
-    text, whose delimiter and header are detected unless `delimiter` and `header` are given. The
-    other parameters are those of `as_table`.
+    text, whose delimiter and header are detected unless `delimiter` and `header` are given. Text is
+    UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise.
+
+    With `distinct`, a file of delimited text or Parquet that is larger than memory, or several of
+    them with the same columns, are read in chunks, twice, and collapsed to weighted distinct rows;
+    `on_progress` is then called with the bytes done and the bytes in total. The other parameters
+    are those of `as_table`.
     """
-    reading = ReadOptions(delimiter=delimiter, header=header, missing=tuple(missing))
-    options = CodingOptions.of(discretize, drop, weights, like, absent_ok=absent_ok, target=target)
+    reading = ReadOptions(delimiter=delimiter, header=header, encoding=encoding)
+    options = CodingOptions.of(
+        discretize=discretize,
+        bins=bins,
+        max_categories=max_categories,
+        drop=drop,
+        weights=weights,
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
+        like=like,
+        unknown=unknown,
+        absent_ok=absent_ok,
+        target=target,
+    )
+    if distinct:
+        several = [path] if isinstance(path, str | os.PathLike) else list(path)
+        return distinct_table([Path(p) for p in several], reading, options, names, on_progress)
+    if not isinstance(path, str | os.PathLike):
+        raise OptionError(Option("distinct"), " must be True to read several files")
     return table_of_file(path, reading, options, names)
 
 
@@ -67,7 +99,7 @@ def table_of_file(
     return build_table(columns, options, source=str(path))
 
 
-def read_columns(path: Path, options: ReadOptions) -> list[RawColumn]:
+def read_columns(path: Path, options: ReadOptions) -> list[Column]:
     """Return the columns of a file, or raise FileFormatError naming the line."""
     if options.delimiter is not None and len(options.delimiter) != 1:
         problem = f" must be one character, got {options.delimiter!r}"
@@ -76,10 +108,10 @@ def read_columns(path: Path, options: ReadOptions) -> list[RawColumn]:
     endings = [ending.lower() for ending in path.suffixes]
     kind = next((ending for ending in reversed(endings) if ending != ".gz"), "")
     if kind == ".parquet":
-        return read_parquet(path, options)
-    text = read_text(path, encodings=("utf-8-sig",))
+        return read_parquet(path)
+    content = read_bytes(path, encoding=options.encoding)
     if kind == ".arff":
-        return read_arff(path, text, options.missing)
+        return list(read_arff(path, content.decode("utf-8")))
     if kind == ".dat":
-        return read_dat(path, text, options)
-    return read_delimited(path, text, options)
+        return list(read_dat(path, content.decode("utf-8")))
+    return list(read_delimited(path, content, options))
