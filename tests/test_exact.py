@@ -64,7 +64,9 @@ def optima(scores: ScoreTable) -> list[float]:
     return list(np.maximum.accumulate(best[1:]))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [0, 1, 4, 5, *(pytest.param(s, marks=pytest.mark.slow) for s in (2, 3, 6, 7))]
+)
 def test_every_exact_method_agrees_with_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = random_table(rng, 5, int(rng.integers(10, 150)), max_states=3)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twbn.checks import checked_whole, unknown
+from twbn.checks import unknown
 from twbn.data.choose import choose_coding
 from twbn.data.coding import Bins, Categories, date_text
+from twbn.data.coding_options import UNUSABLE, CodingOptions
 from twbn.data.columns import NumberColumn, RawColumn
-from twbn.data.discretize import as_discretize
 from twbn.data.distinct import counted_values, distinct_numbers, positions_in
 from twbn.data.interpret import Parsing, interpret
 from twbn.data.invariants import checked_weights
@@ -23,88 +23,14 @@ from twbn.errors import DataError, Option, OptionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from twbn.data.coding import Coding
+    from twbn.data.coding_options import Unknown
     from twbn.data.columns import Column
-    from twbn.data.discretize import Discretize
     from twbn.data.findings import Finding
 
-__all__ = [
-    "UNKNOWN",
-    "UNUSABLE",
-    "CodingOptions",
-    "Unknown",
-    "build_table",
-    "coded_by",
-    "encode_column",
-    "read_for",
-]
-
-#: Given as a column to drop: all columns that cannot be learned from.
-UNUSABLE = "unusable"
-#: What to do with a state that a coding does not contain.
-Unknown: TypeAlias = Literal["error", "missing"]
-UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
-
-
-@dataclass(frozen=True)
-class CodingOptions:
-    """How to code raw columns; see `twbn.as_table`."""
-
-    discretize: Discretize
-    parsing: Parsing = field(default_factory=Parsing)
-    drop: tuple[str, ...] = ()
-    weights: str | ArrayLike | None = None
-    max_categories: int | None = None
-    like: Table | None = None
-    unknown: Unknown = "error"
-    absent_ok: bool = False  # an absent column of `like` is all missing
-    target: str | None = None  # the column that is expected to be absent
-    classes: NDArray[np.int32] | None = None  # of the rows, for cuts that need them
-    cut_fractions: bool = False  # cut numbers with fractions, even if they have few values
-    least_columns: int = 2
-    quiet: bool = False  # no warning about states that the coding does not contain
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        discretize: str | Discretize,
-        bins: int | None,
-        drop: Sequence[str] | str,
-        missing: Sequence[str],
-        decimal: str,
-        thousands: str,
-        unknown: str,
-        max_categories: int | None,
-        **others: object,
-    ) -> CodingOptions:
-        """Return the options of `twbn.as_table` and `twbn.read_table`, checked."""
-        if unknown not in UNKNOWN:
-            problem = f" must be one of {list(UNKNOWN)}, got {unknown!r}"
-            raise OptionError(Option("unknown"), problem)
-        for name, mark, empty in (("decimal", decimal, False), ("thousands", thousands, True)):
-            if not isinstance(mark, str) or len(mark) > 1 or (not mark and not empty):
-                raise OptionError(Option(name), f" must be one character, got {mark!r}")
-        if decimal == thousands:
-            problem = f" must differ from the decimal mark, got {thousands!r}"
-            raise OptionError(Option("thousands"), problem)
-        if max_categories is not None:
-            checked_whole("max_categories", max_categories, least=2)
-        return cls(
-            as_discretize(discretize, bins),
-            Parsing(tuple(missing), decimal, thousands),
-            (drop,) if isinstance(drop, str) else tuple(drop),
-            unknown=unknown,
-            max_categories=max_categories,
-            **others,  # type: ignore[arg-type]
-        )
-
-    @property
-    def weight_name(self) -> str | None:
-        """The column that holds row weights."""
-        return self.weights if isinstance(self.weights, str) else None
+__all__ = ["build_table", "coded_by", "encode_column", "read_for"]
 
 
 def build_table(columns: Sequence[Column], options: CodingOptions, *, source: str) -> Table:

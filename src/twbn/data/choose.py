@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twbn.data.build import CodingOptions
     from twbn.data.coding import Coding, State
+    from twbn.data.coding_options import CodingOptions
     from twbn.data.columns import Column, RawColumn
 
 __all__ = ["OTHER", "choose_coding"]

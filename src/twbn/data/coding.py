@@ -34,8 +34,27 @@ __all__ = [
 State: TypeAlias = str | int | float | bool
 
 
+class _Encoding:
+    """What codings have in common: values in, codes out."""
+
+    def encode(self, values: Sequence[State | None], column: str) -> NDArray[np.int32]:
+        """Return the codes of `values`; None is missing (-1), what has no code is an error."""
+        codes, unknown = self.find(values)
+        if unknown.any():
+            raise self.unknown_state(values[int(np.argmax(unknown))], column)
+        return codes
+
+    def find(self, values: Sequence[State | None]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Return the codes of `values`, -1 where there is none, and which are unknown."""
+        raise NotImplementedError
+
+    def unknown_state(self, value: object, column: str) -> UnknownStateError:
+        """Return the error for a value that has no code."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Categories:
+class Categories(_Encoding):
     """A coding that numbers the distinct values of a column.
 
     If `others`, the last state stands for all values that are not among the states.
@@ -50,13 +69,6 @@ class Categories:
 
     states: tuple[State, ...]
     others: bool = False
-
-    def encode(self, values: Sequence[State | None], column: str) -> NDArray[np.int32]:
-        """Return the codes of `values`; None is missing (-1), an unknown state an error."""
-        codes, unknown = self.find(values)
-        if unknown.any():
-            raise self.unknown_state(values[int(np.argmax(unknown))], column)
-        return codes
 
     def unknown_state(self, value: object, column: str) -> UnknownStateError:
         """Return the error for a value that is not a state."""
@@ -94,7 +106,7 @@ class Categories:
 
 
 @dataclass(frozen=True)
-class Bins:
+class Bins(_Encoding):
     """A coding that cuts numbers at `edges`.
 
     The code of a value is the number of edges it exceeds (`at_least=False`, the paper's rule
@@ -154,13 +166,6 @@ class Bins:
         else:
             texts = [f"{edge:.6g}" for edge in self.edges]
         return texts if len(set(texts)) == len(texts) else [repr(float(e)) for e in self.edges]
-
-    def encode(self, values: Sequence[State | None], column: str) -> NDArray[np.int32]:
-        """Return the codes of `values`; None is missing (-1), what is no number an error."""
-        codes, unknown = self.find(values)
-        if unknown.any():
-            raise self.unknown_state(values[int(np.argmax(unknown))], column)
-        return codes
 
     def unknown_state(self, value: object, column: str) -> UnknownStateError:
         """Return the error for a value that is no finite number."""

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.build import CodingOptions, build_table
+from twbn.data.build import build_table
+from twbn.data.coding_options import CodingOptions
 from twbn.data.columns import MISSING, NumberColumn, RawColumn, plain_cell
+from twbn.data.interpret import Parsing
 from twbn.data.names import check_misnamed, renamed
 from twbn.data.read.options import ReadOptions
 from twbn.data.read.table_file import table_of_file
@@ -96,9 +98,7 @@ def as_table(
         max_categories=max_categories,
         drop=drop,
         weights=weights,
-        missing=missing,
-        decimal=decimal,
-        thousands=thousands,
+        parsing=Parsing(missing, decimal, thousands),
         like=like,
         unknown=unknown,
         absent_ok=absent_ok,

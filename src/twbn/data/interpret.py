@@ -12,6 +12,7 @@ import numpy as np
 from twbn.data.coding import date_number
 from twbn.data.columns import MISSING, NumberColumn, RawColumn
 from twbn.data.findings import Finding
+from twbn.errors import Option, OptionError
 from twbn.numerals import as_number
 
 if TYPE_CHECKING:
@@ -45,9 +46,17 @@ _TIMES = ("", " %H:%M", " %H:%M:%S")
 class Parsing:
     """How texts are read: which mean a missing cell, and how numbers are written."""
 
-    missing: tuple[str, ...] = MISSING
+    missing: Sequence[str] = MISSING
     decimal: str = "."
     thousands: str = ""
+
+    def __post_init__(self) -> None:
+        for name, mark, least in (("decimal", self.decimal, 1), ("thousands", self.thousands, 0)):
+            if not isinstance(mark, str) or not least <= len(mark) <= 1:
+                raise OptionError(Option(name), f" must be one character, got {mark!r}")
+        if self.decimal == self.thousands:
+            problem = f" must differ from the decimal mark, got {self.thousands!r}"
+            raise OptionError(Option("thousands"), problem)
 
 
 def interpret(column: RawColumn, parsing: Parsing) -> tuple[Column, tuple[Finding, ...]]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from twbn.data.build import CodingOptions, build_table, read_for
+from twbn.data.build import build_table, read_for
 from twbn.data.coding import Bins, date_text
+from twbn.data.coding_options import CodingOptions
 from twbn.data.columns import NumberColumn
 from twbn.data.discretize import Discretize
 from twbn.data.frames import columns_of, with_cells

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from twbn.data.build import CodingOptions, build_table
+from twbn.data.build import build_table
 from twbn.data.coding import Categories
-from twbn.data.columns import MISSING
+from twbn.data.coding_options import CodingOptions
 from twbn.data.discretize import as_discretize
 from twbn.data.frames import columns_of
+from twbn.data.interpret import Parsing
 from twbn.data.table import Table
 from twbn.errors import DataError
 
@@ -157,9 +158,7 @@ def _options(**given: Any) -> CodingOptions:
             "discretize": "quantile",
             "bins": None,
             "drop": (),
-            "missing": MISSING,
-            "decimal": ".",
-            "thousands": "",
+            "parsing": Parsing(),
             "unknown": "error",
             "max_categories": None,
             **given,

@@ -136,29 +136,25 @@ def learn(
     clock = Deadline(limit)
     options = search.checked_options(method_options)
     keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
-    rules = ScoringOptions(
-        score, ess, max_parents, list(required), list(forbidden), tiers, list(roots), list(leaves)
-    )
+    arcs = (list(required), list(forbidden), tiers, list(roots), list(leaves))
+    rules = ScoringOptions(score, ess, max_parents, *arcs)
+    budget = {"treewidth": treewidth, "max_iterations": max_iterations, "seed": seed}
+    budget["n_jobs"] = n_jobs
     data = _usable(source, drop)
     if polish:  # before any work is done
         refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
     if isinstance(data, Table) and data.n_missing.any():
-        given = {**rules._asdict(), **options, "treewidth": treewidth, "method": search}
-        given |= {"max_iterations": max_iterations, "seed": seed, "n_jobs": n_jobs}
-        given["polish"] = polish
+        given = {**rules._asdict(), **options, **budget, "method": search, "polish": polish}
         return _from_incomplete(data, given, clock, start, keeper, data_options, on_progress)
     scored = _scored(data, rules, treewidth, n_jobs, clock, start)
     with deferred():  # from here on there is something to keep
         result = search(
             scored.scores,
-            treewidth=treewidth,
             time_limit=_left(clock, 1 - POLISH_SHARE if polish else 1.0),
-            max_iterations=max_iterations,
-            seed=seed,
-            n_jobs=n_jobs,
             start=start,
             on_progress=on_progress,
             on_improvement=None if keeper is None else keeper.write,
+            **budget,
             **options,
         )
         if polish and result.status != "interrupted":

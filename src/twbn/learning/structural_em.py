@@ -12,7 +12,8 @@ from twbn import interrupts
 from twbn.data.table import Table
 from twbn.inference import JunctionTree
 from twbn.inference.rows import complete
-from twbn.learning.em import filled_at_random, fit_incomplete
+from twbn.learning.em import fit_incomplete
+from twbn.learning.hot_deck import filled_from_others
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +71,7 @@ class StructuralEm:
 
     def run(self, options: dict[str, Any], max_rounds: int) -> IncompleteResult:
         """Learn, fit and complete in turns, until nothing improves or a limit is reached."""
-        completed = filled_at_random(self.table, self.seed)
+        completed = filled_from_others(self.table, self.seed)
         status: Status | None = None
         for number in range(max_rounds):
             try:

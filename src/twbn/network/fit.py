@@ -44,26 +44,7 @@ def fit(
 ) -> Network:
     """Return the network of a structure with its parameters estimated from complete data.
 
-    Parameters
-    ----------
-    structure
-        A `Dag`, or an object with a `dag` attribute such as a search result (also one read by
-        `read_result`). Its variables must be the table's columns.
-    data
-        A `Table` or anything that `as_table` accepts; weighted rows count by their weight. Rows
-        that the structure was not learned from are coded like those it was learned from.
-    ess
-        Equivalent sample size of the Dirichlet prior, spread evenly over each table as in BDeu.
-        With 0, the estimate is maximum likelihood, and uniform for parent configurations that do
-        not occur in the data.
-    decomposition
-        Decomposition to store with the network; by default the structure's own, if it has one.
-
-    Examples
-    --------
-    >>> table = as_table({"a": [0, 0, 1, 1], "b": [0, 0, 1, 0]})
-    >>> fit(Dag.from_arcs(2, [(0, 1)]), table, ess=0).table("b").tolist()
-    [[1.0, 0.0], [0.5, 0.5]]
+    See `twbn.fit`, which also takes rows with missing cells.
     """
     dag = dag_of(structure)
     table = coded_like(structure, data)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.build import CodingOptions, build_table, coded_by
+from twbn.data.build import build_table, coded_by
 from twbn.data.columns import NumberColumn, RawColumn
 from twbn.data.names import renamed, with_names
 from twbn.data.read.delimited import read_delimited
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from twbn.data.coding_options import CodingOptions
     from twbn.data.columns import Column
     from twbn.data.read.options import ReadOptions
 

@@ -168,10 +168,9 @@ def _by_pandas(content: bytes, delimiter: str) -> list[RawColumn] | None:
 
     if not _are_equally_long(content, delimiter):
         return None
-    frame = pd.read_csv(
-        io.BytesIO(content), sep=delimiter, header=None, dtype=str, na_filter=False,
-        skip_blank_lines=True, encoding="utf-8",
-    )  # fmt: skip
+    file = io.BytesIO(content)
+    options = {"header": None, "dtype": str, "na_filter": False, "skip_blank_lines": True}
+    frame = pd.read_csv(file, sep=delimiter, encoding="utf-8", **options)
     columns = []
     for v in range(frame.shape[1]):
         positions, values = frame.iloc[:, v].factorize()

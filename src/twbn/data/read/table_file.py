@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twbn.data.build import CodingOptions, build_table
+from twbn.data.build import build_table
+from twbn.data.coding_options import CodingOptions
 from twbn.data.columns import MISSING
+from twbn.data.interpret import Parsing
 from twbn.data.names import renamed
 from twbn.data.read.arff import read_arff
 from twbn.data.read.chunks import distinct_table
@@ -70,9 +72,7 @@ def read_table(
         max_categories=max_categories,
         drop=drop,
         weights=weights,
-        missing=missing,
-        decimal=decimal,
-        thousands=thousands,
+        parsing=Parsing(missing, decimal, thousands),
         like=like,
         unknown=unknown,
         absent_ok=absent_ok,

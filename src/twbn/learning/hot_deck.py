@@ -1,0 +1,88 @@
+"""A first guess at missing cells: those of the rows that are most alike."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twbn.data.coding import Bins
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from twbn.data.table import Table
+
+__all__ = ["filled_from_others"]
+
+#: Most comparisons of cells; fewest and most rows that an incomplete one is compared with.
+MAX_COMPARISONS, LEAST_DONORS, MOST_DONORS = 2e8, 30, 1000
+#: Incomplete rows that are compared at a time, and the nearest rows whose cells are tried.
+ROWS_AT_ONCE, N_NEAREST = 1000, 10
+
+
+def filled_from_others(table: Table, seed: int = 0) -> Table:
+    """Return the table with missing cells taken from rows whose known cells are most alike.
+
+    Structural EM starts here: cells drawn from their columns alone would hide what columns tell of
+    each other, and the first structure, and with it the last, would lack those arcs. A cell that
+    none of the nearest rows has is drawn from its column.
+    """
+    rng = np.random.default_rng(seed)
+    incomplete = np.flatnonzero((table.codes < 0).any(axis=1))
+    if not len(incomplete):
+        return table
+    n_cells = max(len(incomplete) * table.n_variables, 1)
+    n_donors = int(min(max(MAX_COMPARISONS / n_cells, LEAST_DONORS), MOST_DONORS, table.n_rows))
+    donors = np.sort(rng.choice(table.n_rows, n_donors, replace=False))
+    codes = np.array(table.codes)
+    for first in range(0, len(incomplete), ROWS_AT_ONCE):
+        rows = incomplete[first : first + ROWS_AT_ONCE]
+        distances = _distances(table, rows, donors)
+        n_nearest = min(N_NEAREST, n_donors - 1)
+        nearest = donors[np.argpartition(distances, n_nearest, axis=1)[:, : n_nearest + 1]]
+        order = np.argsort(np.take_along_axis(distances, np.searchsorted(donors, nearest), 1), 1)
+        nearest = np.take_along_axis(nearest, order, axis=1)
+        for v in np.flatnonzero((table.codes[rows] < 0).any(axis=0)):
+            empty = np.flatnonzero(table.codes[rows, v] < 0)
+            codes[rows[empty], v] = _offered(table.codes[:, v], nearest[empty], rng)
+    return replace(table, codes=codes)
+
+
+def _offered(
+    column: NDArray[np.int32], nearest: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """Return the cell of the nearest row that has one, or one drawn from the column."""
+    offered = column[nearest]
+    known = offered >= 0
+    found = np.asarray(offered[np.arange(len(nearest)), known.argmax(axis=1)])
+    left = ~known.any(axis=1)
+    if left.any():
+        others = column[column >= 0]
+        found[left] = rng.choice(others, int(left.sum())) if len(others) else 0
+    return found
+
+
+def _distances(
+    table: Table, rows: NDArray[np.int64], donors: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return how unlike rows and donors are, over the cells that both have.
+
+    A row is far from itself. Intervals are as far apart as they are along the axis, other states
+    are alike or not.
+    """
+    total = np.zeros((len(rows), len(donors)), dtype=np.float32)
+    both = np.zeros((len(rows), len(donors)), dtype=np.float32)
+    for v, coding in enumerate(table.codings):
+        ours, theirs = table.codes[rows, v, None], table.codes[None, donors, v]
+        known = (ours >= 0) & (theirs >= 0)
+        if isinstance(coding, Bins):
+            apart = np.abs(ours - theirs) / np.float32(max(len(coding.states) - 1, 1))
+        else:
+            apart = (ours != theirs).astype(np.float32)
+        total += np.where(known, apart, 0)
+        both += known
+    distances = np.divide(total, both, out=np.full_like(total, np.inf), where=both > 0)
+    distances[rows[:, None] == donors[None, :]] = np.inf
+    return distances
