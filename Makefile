@@ -4,7 +4,7 @@ BIN := .venv/bin
 CORE := $(wildcard src/core/*/*.cpp src/core/*/*.h)
 MODULES := $(sort $(shell find src/twbn -name "*.py"))
 
-.PHONY: FORCE help demo test test-all lint bench bench-limits bench-quality bench-scale reproduce docs clean
+.PHONY: FORCE help demo test test-all lint bench bench-limits bench-quality bench-scale bench-tables reproduce docs clean
 
 help:
 	@echo "make demo       learn from the built-in example"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-all   run all tests, with the peers and, where there is one, a browser"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed, beside pgmpy and pyAgrum"
+	@echo "make bench-tables   reading, classifying and imputing real tables (about ten minutes)"
 	@echo "make bench-limits   time limits asked for and taken (about ten minutes)"
 	@echo "make bench-scale    hundreds to thousands of variables (about three minutes)"
 	@echo "make bench-quality  what annealing finds in ten seconds (about an hour)"
@@ -87,6 +88,11 @@ bench: .venv/peers
 
 bench-limits: .venv/built
 	$(BIN)/python benchmarks/bench_limits.py
+
+bench-tables: .venv/peers
+	$(BIN)/python benchmarks/bench_tables.py
+	$(BIN)/python benchmarks/bench_classify.py
+	$(BIN)/python benchmarks/bench_impute.py
 
 bench-quality: .venv/built
 	$(BIN)/python benchmarks/bench_quality.py

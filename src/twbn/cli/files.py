@@ -40,6 +40,7 @@ UNSET: Mapping[str, Any] = {
     "missing": [],
     "decimal": ".",
     "thousands": "",
+    "distinct": False,
 }
 
 

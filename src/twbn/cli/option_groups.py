@@ -13,6 +13,7 @@ from twbn.cli.options import (
     Cut,
     Decimal,
     Delimiter,
+    Distinct,
     Drop,
     Encoding,
     Header,
@@ -43,6 +44,7 @@ READING = {
     "missing": Missing,
     "decimal": Decimal,
     "thousands": Thousands,
+    "distinct": Distinct,
 }
 
 

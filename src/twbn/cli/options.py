@@ -20,6 +20,7 @@ __all__ = [
     "Data",
     "Decimal",
     "Delimiter",
+    "Distinct",
     "Drop",
     "Encoding",
     "Ess",
@@ -88,6 +89,10 @@ Encoding: TypeAlias = Annotated[
     str | None, typer.Option(help="Encoding of a text file, such as cp1252; UTF-8 by default.")
 ]
 Decimal: TypeAlias = Annotated[str, typer.Option(help="Decimal mark of numbers.", metavar="MARK")]
+Distinct: TypeAlias = Annotated[
+    bool,
+    typer.Option("--distinct", help="Read in chunks, keep distinct rows: for large files."),
+]
 Thousands: TypeAlias = Annotated[
     str | None, typer.Option(help="Thousands separator of numbers.", metavar="MARK")
 ]

@@ -18,6 +18,7 @@ from twbn.inference.fill import fill_columns
 from twbn.interrupts import deferred
 from twbn.learning.features import Features, checked_features, coded_features, weighed
 from twbn.learning.learn import learn
+from twbn.learning.refine import fit_refinement
 from twbn.learning.structural_em import StructuralEm
 from twbn.network.fit import fit as fit_parameters
 
@@ -218,6 +219,8 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
             interrupted = self._learn(table)
         if interrupted:
             raise KeyboardInterrupt
+        coding = features.coding(self.network_, self.unknown)
+        self.refinement_ = fit_refinement(self._engine.tree, features.columns, coding)
         return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
@@ -245,12 +248,16 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
     def transform(self, X: Any) -> Any:
         """Return the rows with missing cells filled in given the others; known ones as they are.
 
-        A missing number gets its posterior mean, any other cell its most probable state. A frame
-        gives a frame, everything else an array.
+        A missing number gets its posterior mean, corrected by a regression on the row's other
+        numbers; any other cell gets its most probable state. A frame gives a frame, everything else
+        an array.
         """
         engine = self._inference()
         features: Features = checked_features(self, X, reset=False)
         found = fill_columns(engine.tree, features.columns, how="mean")
+        if self.refinement_ is not None and found.keys() & set(self.refinement_.names):
+            coding = features.coding(self.network_, self.unknown)
+            found |= self.refinement_.filled(engine.tree, features.columns, coding)
         filled = with_cells(features.source, features.names, found)
         if isinstance(filled, np.ndarray) and features.source.dtype.kind in "iub":
             new = (value for _, values in found.values() for value in values)

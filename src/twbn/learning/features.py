@@ -50,12 +50,14 @@ class Features:
             return self
         return replace(self, columns=[column.take(rows) for column in self.columns])
 
+    def coding(self, network: Network, unknown: str) -> CodingOptions:
+        """Return how rows are coded like those that a network was learned from."""
+        like = Table.blank(network.names, network.codings)
+        return _options(like=like, unknown=unknown, absent_ok=True)
+
     def coded_like(self, network: Network, unknown: str) -> Table:
         """Return the rows coded like those that a network was learned from."""
-        options = _options(
-            like=Table.blank(network.names, network.codings), unknown=unknown, absent_ok=True
-        )
-        return build_table(self.columns, options, source="X")
+        return build_table(self.columns, self.coding(network, unknown), source="X")
 
 
 def checked_features(estimator: Any, X: Any, *, reset: bool) -> Features:

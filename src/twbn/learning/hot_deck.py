@@ -20,6 +20,8 @@ __all__ = ["filled_from_others"]
 MAX_COMPARISONS, LEAST_DONORS, MOST_DONORS = 2e8, 30, 1000
 #: Incomplete rows that are compared at a time, and the nearest rows whose cells are tried.
 ROWS_AT_ONCE, N_NEAREST = 1000, 10
+#: How unlike cells are of which one is not known.
+HALF = 0.5
 
 
 def filled_from_others(table: Table, seed: int = 0) -> Table:
@@ -67,22 +69,18 @@ def _offered(
 def _distances(
     table: Table, rows: NDArray[np.int64], donors: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """Return how unlike rows and donors are, over the cells that both have.
+    """Return how unlike rows and donors are; a cell that one of them lacks is half alike.
 
     A row is far from itself. Intervals are as far apart as they are along the axis, other states
     are alike or not.
     """
     total = np.zeros((len(rows), len(donors)), dtype=np.float32)
-    both = np.zeros((len(rows), len(donors)), dtype=np.float32)
     for v, coding in enumerate(table.codings):
         ours, theirs = table.codes[rows, v, None], table.codes[None, donors, v]
-        known = (ours >= 0) & (theirs >= 0)
         if isinstance(coding, Bins):
             apart = np.abs(ours - theirs) / np.float32(max(len(coding.states) - 1, 1))
         else:
             apart = (ours != theirs).astype(np.float32)
-        total += np.where(known, apart, 0)
-        both += known
-    distances = np.divide(total, both, out=np.full_like(total, np.inf), where=both > 0)
-    distances[rows[:, None] == donors[None, :]] = np.inf
-    return distances
+        total += np.where((ours >= 0) & (theirs >= 0), apart, np.float32(HALF))
+    total[rows[:, None] == donors[None, :]] = np.inf
+    return total

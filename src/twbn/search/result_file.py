@@ -313,6 +313,7 @@ _DATA_OPTIONS: Mapping[str, tuple[type, ...]] = {
     "missing": (list,),
     "decimal": (str,),
     "thousands": (str,),
+    "distinct": (bool,),
 }
 
 
