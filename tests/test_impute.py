@@ -110,7 +110,7 @@ def test_the_first_guess_comes_from_rows_that_are_alike() -> None:
     filled = filled_from_others(table, seed=1)
     assert (filled.codes >= 0).all()
     assert np.array_equal(filled.codes[~gone], table.codes[~gone])
-    lonely = gone[:, :3].all(axis=1)
+    lonely = np.asarray(gone[:, :3].all(axis=1))
     asked = gone & ~lonely[:, None]
     assert np.mean(filled.codes[asked] == codes[asked]) > 0.95
     assert np.array_equal(filled_from_others(table, seed=1).codes, filled.codes)
