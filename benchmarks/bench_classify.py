@@ -115,17 +115,43 @@ class _NotNegative:
         return True
 
 
-def tan(frame: pd.DataFrame) -> Any:
-    """Return pyAgrum's TAN with MDLP where it can be had."""
-    from pyagrum import skbn
+class Tan:
+    """pyAgrum's TAN on cuts by MDLP; the cuts are ours, as pyAgrum's take two classes only."""
 
-    del frame
-    return skbn.BNClassifier(
-        learningMethod="TAN",
-        prior="Smoothing",
-        priorWeight=1,
-        type_processor=skbn.BNDiscretizer(defaultDiscretizationMethod="MDLP"),
-    )
+    def fit(self, frame: pd.DataFrame, y: Any) -> Tan:
+        from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
+        from pyagrum.skbn import BNClassifier
+
+        rule = twbn.Discretize("mdlp", target="y")
+        table = twbn.as_table(frame.assign(y=[f"c{label}" for label in y]), discretize=rule)
+        self.table = table.select(table.names[:-1])
+        self.classes_, classes = np.unique(y, return_inverse=True)
+        self.model = BNClassifier(
+            learningMethod="TAN",
+            prior="Smoothing",
+            priorWeight=1,
+            type_processor=DiscreteTypeProcessor(
+                defaultDiscretizationMethod="NoDiscretization",
+                defaultNumberOfBins=None,
+                discretizationThreshold=1000,
+            ),
+        )
+        self.model.fit(self._codes(frame), classes.astype(str))
+        return self
+
+    def predict_proba(self, frame: pd.DataFrame) -> Any:
+        found = self.model.predict_proba(self._codes(frame))
+        order = np.argsort([int(label) for label in self.model.classes_])
+        return np.asarray(found)[:, order]
+
+    def _codes(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the codes as texts; what is missing or new is the most frequent."""
+        coded = twbn.as_table(frame, like=self.table, unknown="missing").codes
+        known = self.table.codes
+        usual = [np.bincount(column[column >= 0]).argmax() for column in known.T]
+        seen = [np.isin(column, known[:, v]) & (column >= 0) for v, column in enumerate(coded.T)]
+        cells = np.where(np.column_stack(seen), coded, usual)
+        return pd.DataFrame(cells.astype(str), columns=[f"v{v}" for v in range(cells.shape[1])])
 
 
 def judged(model: Any, frame: pd.DataFrame, y: Any) -> tuple[float, float]:
@@ -159,7 +185,7 @@ def main() -> None:
             results[peer] = judged(model, frame, y)
         if not options.without_tan:
             try:
-                results[NAMES[-1]] = judged(tan(frame), frame.astype(object), y.astype(str))
+                results[NAMES[-1]] = judged(Tan(), frame, y)
             except Exception as error:
                 print(f"{name}: TAN failed: {error}"[:100])
         cells = [results.get(peer, (float("nan"),) * 2) for peer in NAMES]

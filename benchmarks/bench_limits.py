@@ -67,6 +67,13 @@ def with_gaps(table: twbn.Table) -> twbn.Table:
     return twbn.Table(table.names, table.codings, codes, table.weights)
 
 
+def fitted(estimator: Any, table: twbn.Table, time_limit: float) -> Any:
+    rows = table.codes.astype(float)
+    return (
+        estimator(random_state=0, time_limit=time_limit).fit(rows, rows[:, 0].astype(int)).result_
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limits", type=float, nargs="*", default=[2.0, 10.0])
@@ -91,6 +98,9 @@ def main() -> None:
                 limit,
                 partial(twbn.learn_incomplete, gaps, treewidth=3),
             )
+            timed(f"{where}: learn, missing cells", limit, partial(twbn.learn, gaps, treewidth=3))
+            for estimator in (twbn.TreewidthBN, twbn.TreewidthClassifier):
+                timed(f"{where}: {estimator.__name__}", limit, partial(fitted, estimator, table))
         if n > MAX_VARIABLES:
             continue
         scores = twbn.compute_scores(table, budget=None if n <= MAX_ALL_SETS else 200, n_jobs=-1)
@@ -103,6 +113,10 @@ def main() -> None:
                 bound = partial(twbn.upper_bound, scores, treewidth=k)
                 timed(f"{where}: upper_bound {k}", limit, bound)
             timed(f"{where}: marginal_map", limit, ask)
+            timed(f"{where}: fit, missing cells", limit, partial(twbn.fit, result, gaps))
+            timed(f"{where}: polish", limit, partial(twbn.polish, result, scores))
+            graph = result.dag.moral_graph()
+            timed(f"{where}: treewidth", limit, partial(twbn.treewidth, graph))
 
 
 if __name__ == "__main__":

@@ -208,6 +208,7 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
 
         After Ctrl-C, the best network so far is in the attributes when KeyboardInterrupt is raised.
         """
+        clock = Deadline(self.time_limit)
         features = checked_features(self, X, reset=True)
         if len(features.columns) < 2:
             msg = "a network needs 2 columns or more: n_features = 1"
@@ -220,7 +221,7 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
         if interrupted:
             raise KeyboardInterrupt
         coding = features.coding(self.network_, self.unknown)
-        self.refinement_ = fit_refinement(self._engine.tree, features.columns, coding)
+        self.refinement_ = fit_refinement(self._engine.tree, features.columns, coding, clock)
         return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twbn.data.coding import Bins
+from twbn.learning.em import filled_at_random
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twbn.data.table import Table
+    from twbn.deadline import Deadline
 
 __all__ = ["filled_from_others"]
 
@@ -24,12 +26,13 @@ ROWS_AT_ONCE, N_NEAREST = 1000, 10
 HALF = 0.5
 
 
-def filled_from_others(table: Table, seed: int = 0) -> Table:
+def filled_from_others(table: Table, seed: int = 0, deadline: Deadline | None = None) -> Table:
     """Return the table with missing cells taken from rows whose known cells are most alike.
 
     Structural EM starts here: cells drawn from their columns alone would hide what columns tell of
     each other, and the first structure, and with it the last, would lack those arcs. A cell that
-    none of the nearest rows has is drawn from its column.
+    none of the nearest rows has, or that is not reached before the deadline, is drawn from its
+    column.
     """
     rng = np.random.default_rng(seed)
     incomplete = np.flatnonzero((table.codes < 0).any(axis=1))
@@ -38,8 +41,10 @@ def filled_from_others(table: Table, seed: int = 0) -> Table:
     n_cells = max(len(incomplete) * table.n_variables, 1)
     n_donors = int(min(max(MAX_COMPARISONS / n_cells, LEAST_DONORS), MOST_DONORS, table.n_rows))
     donors = np.sort(rng.choice(table.n_rows, n_donors, replace=False))
-    codes = np.array(table.codes)
+    codes = np.array(filled_at_random(table, seed).codes)
     for first in range(0, len(incomplete), ROWS_AT_ONCE):
+        if deadline is not None and deadline.over:
+            break
         rows = incomplete[first : first + ROWS_AT_ONCE]
         distances = _distances(table, rows, donors)
         n_nearest = min(N_NEAREST, n_donors - 1)
@@ -48,22 +53,15 @@ def filled_from_others(table: Table, seed: int = 0) -> Table:
         nearest = np.take_along_axis(nearest, order, axis=1)
         for v in np.flatnonzero((table.codes[rows] < 0).any(axis=0)):
             empty = np.flatnonzero(table.codes[rows, v] < 0)
-            codes[rows[empty], v] = _offered(table.codes[:, v], nearest[empty], rng)
+            offered = _offered(table.codes[:, v], nearest[empty])
+            codes[rows[empty], v] = np.where(offered < 0, codes[rows[empty], v], offered)
     return replace(table, codes=codes)
 
 
-def _offered(
-    column: NDArray[np.int32], nearest: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int32]:
-    """Return the cell of the nearest row that has one, or one drawn from the column."""
+def _offered(column: NDArray[np.int32], nearest: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the cell of the nearest row that has one, or -1."""
     offered = column[nearest]
-    known = offered >= 0
-    found = np.asarray(offered[np.arange(len(nearest)), known.argmax(axis=1)])
-    left = ~known.any(axis=1)
-    if left.any():
-        others = column[column >= 0]
-        found[left] = rng.choice(others, int(left.sum())) if len(others) else 0
-    return found
+    return np.asarray(offered[np.arange(len(nearest)), (offered >= 0).argmax(axis=1)])
 
 
 def _distances(

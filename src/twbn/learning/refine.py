@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
     from twbn.data.coding_options import CodingOptions
     from twbn.data.columns import Column
+    from twbn.deadline import Deadline
     from twbn.inference.junction_tree import JunctionTree
 
 __all__ = ["Refinement", "fit_refinement"]
 
 #: Most rows that a correction is fitted to, and the fewest for each number that takes part.
 MAX_ROWS, LEAST_ROWS = 2000, 5
+#: Most steps, one for each number, row and variable, that the predictions may take.
+MAX_STEPS = 20_000_000
 #: Penalties that cross-validation chooses from; the numbers are standardised.
 PENALTIES = tuple(10.0**power for power in range(-2, 5))
 #: Rounds in which cells filled in one round serve the others in the next.
@@ -79,11 +82,12 @@ class Refinement:
 
 
 def fit_refinement(
-    tree: JunctionTree, columns: Sequence[Column], options: CodingOptions
+    tree: JunctionTree, columns: Sequence[Column], options: CodingOptions, deadline: Deadline
 ) -> Refinement | None:
     """Return the correction that suits rows, or None if there are too few of them or of numbers.
 
-    Cost: one prediction for each number and at most 2,000 rows, and as many small regressions.
+    Cost: one prediction for each number and at most 2,000 rows, and as many small regressions. With
+    many variables there are fewer rows, or no correction; nor is there one after the deadline.
     """
     network = tree.network
     names = tuple(
@@ -91,18 +95,22 @@ def fit_refinement(
         for name, coding in zip(network.names, network.codings, strict=True)
         if isinstance(coding, Bins) and not coding.unit
     )
-    step = max(columns[0].n_rows // MAX_ROWS, 1)
-    some = [column.take(np.arange(0, column.n_rows, step)) for column in columns]
-    if len(names) < 2 or some[0].n_rows < LEAST_ROWS * len(names):
+    n_rows = min(MAX_ROWS, MAX_STEPS // max(len(names) * network.n_variables, 1))
+    if len(names) < 2 or min(n_rows, columns[0].n_rows) < LEAST_ROWS * len(names):
         return None
+    step = -(-columns[0].n_rows // n_rows)
+    some = [column.take(np.arange(0, column.n_rows, step)) for column in columns]
     rows = _Rows(tree, some, options, names)
     middle = np.nanmean(rows.numbers, axis=0)
     scale = np.nanstd(rows.numbers, axis=0)
     plain = Refinement(names, middle, np.where(scale > 0, scale, 1.0), {})
     numbers = rows.standardised(plain)
     every = np.arange(len(numbers))
-    means = np.column_stack([rows.means(name, every) for name in names])
-    means = (means - plain.middle) / plain.scale
+    means = np.empty_like(numbers)
+    for v, name in enumerate(names):
+        if deadline.over:
+            return None
+        means[:, v] = (rows.means(name, every) - plain.middle[v]) / plain.scale[v]
     filled = np.where(np.isnan(numbers), means, numbers)
     models = {}
     for v, name in enumerate(names):

@@ -26,6 +26,8 @@ __all__ = ["IncompleteResult", "StructuralEm"]
 
 #: Fraction of the time limit for the first structure, and the minimum seconds for every step.
 FIRST_SHARE, LEAST_SECONDS = 0.25, 0.05
+#: Fraction of the time limit for the first guess at missing cells.
+GUESS_SHARE = 0.1
 #: Number of random completions that represent each incomplete row.
 COMPLETIONS = 5
 #: Steps of EM for the parameters of one structure.
@@ -71,7 +73,7 @@ class StructuralEm:
 
     def run(self, options: dict[str, Any], max_rounds: int) -> IncompleteResult:
         """Learn, fit and complete in turns, until nothing improves or a limit is reached."""
-        completed = filled_from_others(self.table, self.seed)
+        completed = filled_from_others(self.table, self.seed, self.clock.share(GUESS_SHARE))
         status: Status | None = None
         for number in range(max_rounds):
             try:
