@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from twbn import Discretize, as_table
+from twbn import Discretize, as_table, compute_scores, learn
 from twbn.data.distinct import counted_values, distinct_numbers, positions_in, quantiles
 from twbn.data.mdlp import mdlp_edges
 from twbn.errors import OptionError
@@ -120,3 +120,46 @@ def test_rare_states_are_grouped() -> None:
     assert np.bincount(table.codes[:, 0]).tolist() == [50, 30, 6]
     again = as_table({"c": ["b", "new", None], "b": [0, 0, 1]}, like=table)
     assert again.codes[:, 0].tolist() == [1, 2, -1]
+
+
+def test_cuts_by_score_are_where_neighbours_change() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 10, 2000)
+    step = np.digitize(x, [2.0, 7.0])
+    rows = {"x": x, "c": np.array(["a", "b", "d"])[step], "y": step * 5 + rng.normal(size=2000)}
+    result = learn(rows, treewidth=2, max_iterations=3000, discretize="score")
+    assert result.coding is not None
+    edges = result.coding[0]["bins"]
+    for place in (2.0, 7.0):
+        assert min(abs(edge - place) for edge in edges) < 0.25
+    again = as_table(rows, discretize=Discretize(cut_points={"x": edges}))
+    quantiles_of_x = as_table(rows, bins=len(edges) + 1).select(["x", "c"])
+    ours = compute_scores(again.select(["x", "c"])).local(1, (0,))
+    assert ours > compute_scores(quantiles_of_x).local(1, (0,))
+    assert learn(rows, treewidth=2, max_iterations=3000, discretize="score").dag == result.dag
+
+
+def test_cuts_by_score_need_numbers_that_are_not_cut_yet() -> None:
+    table = as_table({"x": np.arange(99.0) % 17, "b": [0, 1, 1] * 33})
+    with pytest.raises(OptionError, match="discretize has no effect on a table that is coded"):
+        learn(table, discretize="score")
+    with pytest.raises(OptionError, match="discretize has no effect on existing scores"):
+        learn(compute_scores(table), discretize="score")
+
+
+def test_the_dynamic_program_finds_the_best_cuts() -> None:
+    from twbn.learning.cuts import _dynamic_program
+
+    rng = np.random.default_rng(3)
+    n_fine = 7
+    gains = rng.normal(size=(n_fine, n_fine + 1)) * 5
+    edges = np.arange(1.0, n_fine)
+    for price in (0.1, 2.0, 9.0):
+
+        def value(cuts: tuple[float, ...], price: float = price) -> float:
+            ends = [0, *(int(cut) for cut in cuts), n_fine]
+            return float(sum(gains[a, b] - price for a, b in itertools.pairwise(ends)))
+
+        every = [c for k in range(1, n_fine) for c in itertools.combinations(edges.tolist(), k)]
+        found = _dynamic_program(gains, price, edges)
+        assert value(found) == pytest.approx(max(map(value, every)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twbn.data.frames import as_table
@@ -11,6 +12,7 @@ from twbn.deadline import Deadline
 from twbn.errors import Option, OptionError
 from twbn.interrupts import deferred
 from twbn.learning.checkpoint import Checkpoint
+from twbn.learning.cuts import cut_by_score
 from twbn.learning.scoring import ScoringOptions, scores_in_time
 from twbn.learning.structural_em import StructuralEm
 from twbn.scores.lazy import LazyScores
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
+    from twbn.data.discretize import Discretize
     from twbn.scores.kinds import ScoreOption
     from twbn.search.result import SearchResult, Status
     from twbn.search.run import Progress
@@ -37,6 +40,8 @@ __all__ = ["learn"]
 POLISH_SHARE = 0.1
 #: Minimum seconds for a step, however late it starts.
 LEAST_SECONDS = 0.01
+#: Fraction of the time limit for each structure that cuts are chosen by.
+CUT_SHARE = 0.1
 #: Most rounds of structural EM, where cells are missing.
 MAX_ROUNDS = 8
 
@@ -62,6 +67,7 @@ def learn(
     polish: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     drop: Sequence[str] | str = (),
+    discretize: str | Discretize = "quantile",
     data_options: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
     **method_options: Any,
@@ -113,6 +119,10 @@ def learn(
     drop
         Columns to leave out; ``"unusable"``: all that cannot be learned from, such as identifiers,
         which are an error otherwise.
+    discretize
+        How numbers are cut, see `as_table`; or ``"score"``: each variable's cuts are chosen given
+        its neighbours in a structure learned before (Friedman and Goldszmidt, 1996), for which up
+        to three tenths of the time limit are reserved.
     data_options
         How the data file was read, to be stored with the result; set by the command line.
     on_progress
@@ -140,7 +150,7 @@ def learn(
     rules = ScoringOptions(score, ess, max_parents, *arcs)
     budget = {"treewidth": treewidth, "max_iterations": max_iterations, "seed": seed}
     budget["n_jobs"] = n_jobs
-    data = _usable(source, drop)
+    data = _usable(source, drop, discretize, {**rules._asdict(), **budget}, clock)
     if polish:  # before any work is done
         refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
     if isinstance(data, Table) and data.n_missing.any():
@@ -164,16 +174,30 @@ def learn(
         return result if keeper is None else keeper.finish(result)
 
 
-def _usable(source: Any, drop: Sequence[str] | str) -> LocalScores | Table:
+def _usable(
+    source: Any,
+    drop: Sequence[str] | str,
+    discretize: str | Discretize,
+    options: Mapping[str, Any],
+    clock: Deadline,
+) -> LocalScores | Table:
     """Return scores as they are, data as a table whose columns can all be learned from."""
     if isinstance(source, LocalScores):
-        if drop:
-            problem = " has no effect on existing scores; give it to as_table"
-            raise OptionError(Option("drop"), problem)
+        for name, given in (("drop", drop), ("discretize", discretize != "quantile")):
+            if given:
+                problem = " has no effect on existing scores; give it to as_table"
+                raise OptionError(Option(name), problem)
         return source
-    table = as_table(source, drop=drop).determined()
+    if isinstance(source, Table) and discretize != "quantile":
+        raise OptionError(Option("discretize"), " has no effect on a table that is coded already")
+    rule = "quantile" if discretize == "score" else discretize
+    table = as_table(source, drop=drop, discretize=rule).determined()
     table.require_usable("learning")
-    return table
+    if discretize != "score":
+        return table
+    share = None if clock.time_limit is None else CUT_SHARE * clock.time_limit
+    search = partial(learn, **options, time_limit=share, method="anneal")
+    return cut_by_score(source, table, search)
 
 
 def _from_incomplete(
