@@ -256,7 +256,7 @@ def test_advice_is_given_in_options(tmp_path: Path) -> None:
     path.write_text("a,b,c\n0,p,0\n1,q,0\n0,r,1\n", encoding="utf-8")
     done = twbn("score", path)
     assert done.returncode == 1
-    assert "'b', which has a different value in each of the 3 rows, like an" in done.stderr
+    assert "'b', which has 3 values, each of them once, like an identifier" in done.stderr
     assert "--drop 'b'" in done.stderr
     assert twbn("score", path, "--drop", "b").returncode == 0
     assert twbn("score", path, "--drop", "unusable").returncode == 0

@@ -16,6 +16,7 @@ import twbn
 from twbn.deadline import Deadline
 from twbn.graphs.treewidth.program import treewidth_by_program
 from twbn.search.bound.companion import beside_bound
+from twbn.search.bound.rounds import upper_bound
 from twbn.solvers.process import SolverDiedError, SolverProcess
 
 if TYPE_CHECKING:
@@ -48,11 +49,18 @@ def test_a_bound_beside_the_search_that_dies_is_told(monkeypatch: pytest.MonkeyP
     # More variables than the dynamic programme over subsets takes.
     monkeypatch.setattr("twbn.search.bound.rounds.MAX_SUBSET_VARIABLES", 1)
     scores = twbn.compute_scores(ROWS, score="loglik")
-    here = set(threading.enumerate())
+    ended = threading.Event()
+
+    def told(*args: Any, **options: Any) -> Bound:
+        try:
+            return upper_bound(*args, **options)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr("twbn.search.bound.companion.upper_bound", told)
 
     def search() -> twbn.SearchResult:
-        for thread in set(threading.enumerate()) - here:  # until the bound has ended
-            thread.join()
+        assert ended.wait(600)
         return twbn.learn(scores, treewidth=2, method="sample", max_iterations=5)
 
     result = beside_bound(search, scores, treewidth=2, time_limit=600.0)

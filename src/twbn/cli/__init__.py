@@ -22,7 +22,7 @@ from twbn.cli.ktree import ktree
 from twbn.cli.learn import learn
 from twbn.cli.map import map_states
 from twbn.cli.mpe import mpe
-from twbn.cli.option_groups import with_method_options, with_table_options
+from twbn.cli.option_groups import with_method_options, with_table_options, with_text_options
 from twbn.cli.predict import predict
 from twbn.cli.query import query
 from twbn.cli.report import report
@@ -55,8 +55,8 @@ def make_app() -> typer.Typer:
     app.command()(query)
     app.command()(mpe)
     app.command("map")(map_states)
-    app.command()(predict)
-    app.command()(impute)
+    app.command()(with_text_options(predict))
+    app.command()(with_text_options(impute))
     app.command()(sample)
     app.command()(convert)
     app.command()(compare)

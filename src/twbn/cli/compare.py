@@ -10,7 +10,7 @@ import typer
 
 import twbn
 from twbn.cli.console import escape, out, print_json
-from twbn.cli.files import coded_rows
+from twbn.cli.files import UNSET, coded_rows
 from twbn.cli.options import AsJson, Missing
 from twbn.errors import OptionError
 
@@ -45,7 +45,9 @@ def compare(
     }
     if data is not None:
         for key, network in (("first", a), ("second", b)):
-            values = twbn.Inference(network).score_samples(coded_rows(data, network, missing))
+            values = twbn.Inference(network).score_samples(
+                coded_rows(data, network, {**UNSET, "missing": missing or []})
+            )
             mean = float(values.mean())
             report[f"log_likelihood_{key}"] = mean if math.isfinite(mean) else None
     if as_json:

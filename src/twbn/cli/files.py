@@ -26,7 +26,6 @@ __all__ = [
     "write_csv",
 ]
 
-
 #: How tables are read by default.
 UNSET: Mapping[str, Any] = {
     "delimiter": None,
@@ -74,17 +73,15 @@ def read_scores_or_data(
 
 
 def coded_rows(
-    path: Path, network: twbn.Network, missing: list[str] | None, target: str | None = None
+    path: Path, network: twbn.Network, reading: Mapping[str, Any], target: str | None = None
 ) -> twbn.Table:
     """Read rows, coded like the network; the target column may be absent."""
-    return twbn.read_table(
-        path,
-        like=twbn.Table.blank(network.names, network.codings),
-        absent_ok=True,
-        target=target,
-        unknown="missing",
-        missing=(*MISSING, *(missing or [])),
-    )
+    like = twbn.Table.blank(network.names, network.codings)
+    names = ("delimiter", "header", "encoding", "decimal", "thousands")
+    options = {name: reading[name] for name in names}
+    options["missing"] = (*MISSING, *reading["missing"])
+    more: dict[str, Any] = {"absent_ok": True, "target": target, "unknown": "missing"}
+    return twbn.read_table(path, like=like, **more, **options)
 
 
 def like_result(result: twbn.SearchResult) -> twbn.Table | None:

@@ -11,7 +11,7 @@ import typer
 import twbn
 from twbn.cli.console import escape, out
 from twbn.cli.files import check_target, check_writes_csv, write_csv
-from twbn.cli.options import Data, Missing, Out, Seed
+from twbn.cli.options import Data, Out, Seed
 from twbn.data.columns import MISSING, NumberColumn
 from twbn.data.interpret import Parsing
 from twbn.data.read import ReadOptions, read_columns
@@ -25,18 +25,21 @@ def impute(
     data: Data,
     net: Annotated[Path, typer.Option("--net", help="The network.", metavar="NET")],
     out_file: Out,
+    reading: dict[str, Any],
     how: Annotated[
         str, typer.Option(help=f"What to fill in: {', '.join(HOW)} of the posterior.")
     ] = "mean",
     seed: Seed = 0,
-    missing: Missing = None,
 ) -> None:
     """Fill the missing cells of every row, given the row's other cells; writes CSV."""
     check_target(out_file)
     check_writes_csv(out_file)
     engine = twbn.Inference(twbn.read_network(net))
-    columns = read_columns(data, ReadOptions())
-    parsing = Parsing((*MISSING, *(missing or [])))
+    columns = read_columns(
+        data, ReadOptions(reading["delimiter"], reading["header"], reading["encoding"])
+    )
+    missing = (*MISSING, *reading["missing"])
+    parsing = Parsing(missing, reading["decimal"], reading["thousands"])
     found = fill_columns(engine.tree, columns, how=how, seed=seed, parsing=parsing)
     # Known cells stay as they are in the file, including columns that the network lacks.
     cells: list[list[Any]] = []

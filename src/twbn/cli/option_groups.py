@@ -25,11 +25,11 @@ from twbn.cli.options import (
 from twbn.search import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from twbn.search.method import MethodOption
 
-__all__ = ["with_method_options", "with_table_options"]
+__all__ = ["with_method_options", "with_table_options", "with_text_options"]
 
 #: How a table is read, under the names that a result keeps.
 READING = {
@@ -48,18 +48,30 @@ READING = {
 }
 
 
-def with_table_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the options of reading a table; it gets them as `reading`."""
+#: How a table that is coded already is read: the rest is given by the coding.
+OF_TEXT = ("delimiter", "header", "encoding", "missing", "decimal", "thousands")
+
+
+def with_text_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options of reading rows for a network."""
+    return with_table_options(command, OF_TEXT)
+
+
+def with_table_options(
+    command: Callable[..., None], names: Sequence[str] = tuple(READING)
+) -> Callable[..., None]:
+    """Return a command with options of reading a table; it gets them as `reading`."""
 
     def collected(given: Mapping[str, Any]) -> dict[str, Any]:
-        reading = {name: given[name] or default for name, default in UNSET.items()}
+        reading = {name: given.get(name) or default for name, default in UNSET.items()}
         reading["header"] = given["header"]  # False is not the default
         if reading["delimiter"] in {"\\t", "tab"}:
             reading["delimiter"] = "\t"
         return reading
 
-    defaults = {name: UNSET[name] or None for name in READING}
-    return _with_group(command, "reading", READING, defaults, collected)
+    options = {name: READING[name] for name in names}
+    defaults = {name: UNSET[name] or None for name in names}
+    return _with_group(command, "reading", options, defaults, collected)
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:

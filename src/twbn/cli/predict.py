@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import twbn
 from twbn.cli.console import escape, out
 from twbn.cli.files import check_target, coded_rows, write_csv
-from twbn.cli.options import Data, Missing, OptionalOut
+from twbn.cli.options import Data, OptionalOut
 from twbn.files import writing
 
 __all__ = ["predict"]
@@ -21,15 +21,15 @@ def predict(
     data: Data,
     net: Annotated[Path, typer.Option("--net", help="The network.", metavar="NET")],
     target: Annotated[str, typer.Option("-q", "--query", help="Variable to predict.")],
+    reading: dict[str, Any],
     out_file: OptionalOut = None,
-    missing: Missing = None,
 ) -> None:
     """Predict one variable in every row: its most probable state and all probabilities."""
     check_target(out_file)
     network = twbn.read_network(net)
     states = network.states[network.index(target)]
     values = twbn.Inference(network).predict_proba(
-        coded_rows(data, network, missing, target), target
+        coded_rows(data, network, reading, target), target
     )
     rows = [[states[int(row.argmax())], *row.tolist()] for row in values]
     names = [target, *(f"P({target}={state})" for state in states)]

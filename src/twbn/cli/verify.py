@@ -13,7 +13,7 @@ from twbn.cli.files import read_data
 from twbn.cli.options import AsJson
 from twbn.errors import OptionError
 from twbn.scores.kinds import SCORES
-from twbn.search.result_file import read_claims
+from twbn.search.result_file import ResultClaims, read_claims
 
 __all__ = ["verify"]
 
@@ -34,11 +34,19 @@ def verify(
         )
         raise OptionError(msg)
     else:
-        table = read_data(data, claimed.data_options)
+        table = read_data(data, claimed.data_options).determined()
+        if table.n_missing.any():
+            out.print("cells are missing: structure and proof are checked, the score is not")
+            _tell(claimed, claimed.verify_structure(), as_json=as_json)
+            return
         scores = twbn.LazyScores(
             table, score=claimed.score_name, ess=claimed.ess or 1.0, max_parents=None
         )
-    problems = claimed.verify(scores)
+    _tell(claimed, claimed.verify(scores), as_json=as_json)
+
+
+def _tell(claimed: ResultClaims, problems: list[str], *, as_json: bool) -> None:
+    """Print what is wrong, or what was verified."""
     if as_json:
         print_json({"verified": not problems, "problems": problems})
     elif problems:

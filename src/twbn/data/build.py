@@ -14,7 +14,7 @@ from twbn.data.coding import Bins, Categories, date_text
 from twbn.data.coding_options import UNUSABLE, CodingOptions
 from twbn.data.columns import NumberColumn, RawColumn
 from twbn.data.distinct import counted_values, distinct_numbers, positions_in
-from twbn.data.interpret import Parsing, interpret
+from twbn.data.interpret import Parsing, interpret, meaning, without_numbers
 from twbn.data.invariants import checked_weights
 from twbn.data.names import check_misnamed, with_names
 from twbn.data.table import Table
@@ -90,9 +90,7 @@ def _fitted(
     rows: list[NDArray[np.int32] | None] = []
     for column in columns:
         short, of_rows = tallied(column) if by_value else (column, None)
-        meant, more = (
-            interpret(short, options.parsing) if isinstance(short, RawColumn) else (short, ())
-        )
+        meant, more = meaning(short, options.parsing)
         typed.append(meant)
         rows.append(of_rows)
         found += more
@@ -139,9 +137,7 @@ def coded_by(columns: Sequence[Column], options: CodingOptions, *, source: str) 
     found: list[Finding] = []
     codings: list[Coding] = []
     for column in kept:
-        meant, more = (
-            interpret(column, options.parsing) if isinstance(column, RawColumn) else (column, ())
-        )
+        meant, more = meaning(column, options.parsing)
         coding, others = choose_coding(meant, options, None, None)
         found += (*more, *others)
         if isinstance(coding, Bins) and isinstance(meant, NumberColumn):
@@ -228,14 +224,16 @@ def _code_like(
 def read_for(column: Column, coding: Coding, parsing: Parsing) -> Column:
     """Return a column with its texts read as its coding expects; known states are not missing."""
     if isinstance(column, NumberColumn):
-        return column
+        return without_numbers(column, parsing)
     states = frozenset(str(state) for state in coding.states)
-    column = column.without(frozenset(parsing.missing) - states)
-    if isinstance(coding, Categories) and all(isinstance(s, str) for s in coding.states):
-        return column
-    if any(isinstance(v, str) and v in states for v in column.values):
-        return column
-    meant = interpret(column, replace(parsing, missing=()))[0]
+    parsing = replace(parsing, missing=[text for text in parsing.missing if text not in states])
+    column = column.without(frozenset(parsing.missing))
+    if isinstance(coding, Categories):
+        if not all(isinstance(s, int | float) and not isinstance(s, bool) for s in coding.states):
+            return column
+    elif any(isinstance(v, str) and v in states for v in column.values):
+        return column  # the labels of intervals
+    meant = interpret(column, parsing)[0]
     return meant if isinstance(meant, NumberColumn) else column
 
 

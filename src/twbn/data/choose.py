@@ -29,6 +29,8 @@ OTHER = "other"
 NOTHING = "unknown"
 #: From this many states on, a column of states is told to have many.
 MANY_STATES = 50
+#: Numbers, with either sign, that often stand for missing cells.
+MISSING_CODES = frozenset((9.0, 99.0, 999.0, 9999.0, 99999.0, 8888.0, 888.0))
 #: Numbers that count so many rows are row numbers, whatever the column is called.
 MANY_ROWS = 20
 #: A column of texts is free text, or identifies rows, if it has more states than this share of the
@@ -71,10 +73,14 @@ def _of_numbers(
     if name in rule.cut_points:
         return Bins(tuple(rule.cut_points[name]), rule.at_least, column.unit), ()
     few = distinct_numbers(known, max(rule.max_distinct, 1))
-    counted = _if_row_numbers(column)
-    if few is not None and not counted and not (options.cut_fractions and _has_fractions(few)):
+    counted = (*_if_row_numbers(column), *_if_missing_code(column))
+    if (
+        few is not None
+        and not any(f.unusable for f in counted)
+        and not (options.cut_fractions and _has_fractions(few))
+    ):
         states = _number_states(few, column.unit)
-        return Categories(states), _if_constant(name, states)
+        return Categories(states), (*_if_constant(name, states), *counted)
     inside = ~column.missing
     weights = column.tally if column.tally is not None else weights
     bins = rule.fit(
@@ -132,7 +138,7 @@ def _unusable(column: RawColumn) -> Finding:
     name, n_states = column.name, len(column.values)
     drop = (("drop", (name,)),)
     if n_states == column.n_cells:
-        message = f"has a different value in each of the {n_states:,} rows, like an identifier"
+        message = f"has {n_states:,} values, each of them once, like an identifier"
         return Finding(name, "identifier", message, True, drop)
     words = np.mean([len(str(value).split()) for value in column.values[:1000]])
     message = f"has {n_states:,} different values in {column.n_cells:,} rows"
@@ -176,6 +182,23 @@ def _if_row_numbers(column: NumberColumn) -> tuple[Finding, ...]:
     message = f"counts the rows, from {numbers[0]:g} to {numbers[-1]:g}"
     remedy = (("drop", (column.name,)),)
     return (Finding(column.name, "row numbers", message, unusable=True, remedy=remedy),)
+
+
+def _if_missing_code(column: NumberColumn) -> tuple[Finding, ...]:
+    """Return a finding if the least or largest number looks like a code for a missing cell."""
+    known = column.known
+    if column.unit or len(known) < MANY_ROWS:
+        return ()
+    for code in (known.min(), known.max()):
+        rest = known[known != code]
+        if abs(float(code)) not in MISSING_CODES or not len(rest):
+            continue
+        apart = min(abs(float(code) - rest.min()), abs(float(code) - rest.max()))
+        if apart > 3 * max(float(rest.max()) - float(rest.min()), 1.0):
+            message = f"holds {code:g} far from its other numbers, like a code for missing cells"
+            remedy = (("missing", (f"{code:g}",)),)
+            return (Finding(column.name, "missing code", message, remedy=remedy),)
+    return ()
 
 
 def _sort_key(state: State) -> tuple[bool, float, str]:

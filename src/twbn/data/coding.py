@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 State: TypeAlias = str | int | float | bool
+
+_TRUTH = {"true": True, "false": False}
 
 
 class _Encoding:
@@ -94,6 +96,8 @@ class Categories(_Encoding):
             if code is None and isinstance(value, str):
                 number = as_number(value)  # 05 for 5
                 code = None if number is None else code_of.get(number)
+            if code is None and isinstance(value, str):
+                code = code_of.get(_TRUTH.get(value.strip().casefold(), value))
             if code is None and isinstance(value, float) and value.is_integer():
                 code = text_of.get(str(int(value)))
             if code is None and self.others:
@@ -190,8 +194,12 @@ class Bins(_Encoding):
         return codes, ~known
 
     def _number(self, value: State | None) -> float | None:
+        if self.unit == "date" and isinstance(
+            value, str | date
+        ):  # moments of pandas are dates, too
+            return date_number(str(value))
         if isinstance(value, str):
-            return date_number(value) if self.unit == "date" else as_number(value)
+            return as_number(value)
         try:
             return None if value is None else float(value)
         except (TypeError, ValueError, OverflowError):

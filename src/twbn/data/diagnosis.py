@@ -94,7 +94,9 @@ class Diagnosis:
         lines = [f"{self.n_rows:,} rows, {len(self.columns)} variables"]
         for column in self.columns:
             missing = f", {column.share_missing:.1%} missing" if column.n_missing else ""
-            lines.append(f"{column.name}: {column.kind}, {len(column.states)} states{missing}")
+            n_states = len(column.states)
+            states = f"{n_states} state{'s' * (n_states != 1)}"
+            lines.append(f"{column.name}: {column.kind}, {states}{missing}")
             lines += [f"  {finding.message}" for finding in column.findings]
         return "\n".join(lines)
 

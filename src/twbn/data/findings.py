@@ -26,7 +26,7 @@ Kind: TypeAlias = Literal[
     "duplicate name",
     "unnamed",
     "row numbers",
-    "infinite",
+    "missing code",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -240,10 +241,24 @@ def with_cells(
         column = frame[:, position]
         if name in cells:
             filled = _changed(column.to_list(), *cells[name])
-            dtype = column.dtype if isinstance(column.dtype, nw.Enum | nw.Categorical) else None
+            kept = isinstance(column.dtype, nw.Enum | nw.Categorical | nw.Datetime | nw.Date)
+            if isinstance(column.dtype, nw.Datetime | nw.Date):
+                filled = [_moment(cell, column.dtype) for cell in filled]
+            dtype = column.dtype if kept else None
             column = nw.new_series(column.name, filled, dtype, backend=frame.implementation)
         series.append(column)
     return frame.with_columns(*series).to_native()
+
+
+def _moment(cell: Any, dtype: Any) -> Any:
+    """Return a date that was filled in as a text as what its column holds."""
+    if not isinstance(cell, str):
+        return cell
+    moment = datetime.fromisoformat(cell)
+    zone = getattr(dtype, "time_zone", None)
+    if zone is not None:
+        return moment.replace(tzinfo=UTC)
+    return moment if hasattr(dtype, "time_unit") else moment.date()
 
 
 def _changed(cells: list[Any], rows: Any, values: list[Any]) -> list[Any]:

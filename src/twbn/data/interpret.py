@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from twbn.data.columns import Column
 
-__all__ = ["Parsing", "interpret"]
+__all__ = ["Parsing", "interpret", "meaning", "without_numbers"]
 
 #: A column is numeric although so many different tokens in it are not numbers.
 MAX_ODD_TOKENS = 3
@@ -50,7 +50,15 @@ class Parsing:
     decimal: str = "."
     thousands: str = ""
 
+    @property
+    def missing_numbers(self) -> list[float]:
+        """The numbers among the texts that mean a missing cell: -999 is -999.0, too."""
+        numbers = (as_number(text) for text in self.missing)
+        return [number for number in numbers if number is not None]
+
     def __post_init__(self) -> None:
+        texts = [self.missing] if isinstance(self.missing, str) else self.missing
+        object.__setattr__(self, "missing", tuple(str(text) for text in texts))
         for name, mark, least in (("decimal", self.decimal, 1), ("thousands", self.thousands, 0)):
             if not isinstance(mark, str) or not least <= len(mark) <= 1:
                 raise OptionError(Option(name), f" must be one character, got {mark!r}")
@@ -65,7 +73,7 @@ def interpret(column: RawColumn, parsing: Parsing) -> tuple[Column, tuple[Findin
     Numbers are numbers where all texts are, or all but a few odd tokens, which are then missing;
     so are dates. The cost is linear in the number of distinct values.
     """
-    column = column.without(frozenset(parsing.missing))
+    column = _without_missing(column, parsing)
     if column.ordered or not column.values:
         return column, ()
     if not any(isinstance(value, str) for value in column.values):
@@ -80,6 +88,32 @@ def interpret(column: RawColumn, parsing: Parsing) -> tuple[Column, tuple[Findin
     if _is_nearly_all(column, odd):
         return _numeric(column, numbers), (_odd_tokens(column, odd),)
     return _as_dates(column)
+
+
+def meaning(column: Column, parsing: Parsing) -> tuple[Column, tuple[Finding, ...]]:
+    """Return the same as `interpret` for any column: numbers may stand for missing cells, too."""
+    if isinstance(column, RawColumn):
+        return interpret(column, parsing)
+    return without_numbers(column, parsing), ()
+
+
+def without_numbers(column: NumberColumn, parsing: Parsing) -> NumberColumn:
+    """Return numbers without those that stand for a missing cell."""
+    gone = np.isin(column.numbers, parsing.missing_numbers) if parsing.missing_numbers else None
+    if gone is None or not gone.any():
+        return column
+    return replace(column, numbers=np.where(gone, np.nan, column.numbers.astype(np.float64)))
+
+
+def _without_missing(column: RawColumn, parsing: Parsing) -> RawColumn:
+    """Return a column without the texts, and the numbers in any spelling, that mean nothing."""
+    texts, numbers = frozenset(parsing.missing), parsing.missing_numbers
+    gone = [
+        (isinstance(v, str) and v.strip() in texts)
+        or (bool(numbers) and (as_number(v) if isinstance(v, str) else v) in numbers)
+        for v in column.values
+    ]
+    return column.dropping(np.array(gone, dtype=bool)) if any(gone) else column
 
 
 def _as_dates(column: RawColumn) -> tuple[Column, tuple[Finding, ...]]:
@@ -217,17 +251,16 @@ def _look_like_numbers(column: RawColumn) -> tuple[Finding, ...]:
     if len(texts) < len(column.values):
         return ()
     for decimal, thousands in _WRITTEN:
-        marks = [text for text in texts if (thousands and thousands in text) or decimal in text]
-        if not marks or not _written_with(texts, decimal, thousands):
+        if not _written_with(texts, decimal, thousands):
             continue
         remedy = [("decimal", decimal)] if decimal != "." else []
-        if thousands and any(thousands in text for text in texts):
+        if thousands and _any_with(texts, thousands):
             remedy.append(("thousands", thousands))
             message = (
                 f"holds numbers with thousands separators, such as {_with(texts, thousands)!r}"
             )
             return (Finding(column.name, "thousands separators", message, True, tuple(remedy)),)
-        if remedy:
+        if remedy and _any_with(texts, decimal):
             message = f"holds numbers with decimal commas, such as {_with(texts, decimal)!r}"
             return (Finding(column.name, "decimal commas", message, True, tuple(remedy)),)
     return ()
@@ -236,8 +269,13 @@ def _look_like_numbers(column: RawColumn) -> tuple[Finding, ...]:
 def _written_with(texts: Sequence[str], decimal: str, thousands: str) -> bool:
     group = rf"[0-9]{{1,3}}(?:{re.escape(thousands)}[0-9]{{3}})+|[0-9]+" if thousands else r"[0-9]+"
     pattern = re.compile(rf"[+-]?(?:{group})(?:{re.escape(decimal)}[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-    return all(pattern.fullmatch(text) for text in texts)
+    odd = sum(pattern.fullmatch(text) is None for text in texts)
+    return odd <= MAX_ODD_TOKENS and 2 * odd < len(texts)
 
 
 def _with(texts: Sequence[str], mark: str) -> str:
-    return next(text for text in texts if mark in text)
+    return next(text for text in texts if mark in text and text[:1] in "+-0123456789")
+
+
+def _any_with(texts: Sequence[str], mark: str) -> bool:
+    return any(mark in text and text[:1] in "+-0123456789" for text in texts)

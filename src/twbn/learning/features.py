@@ -120,20 +120,20 @@ def coded_features(
     )
     table = build_table(features.columns, options, source="X")
     useless = {
-        name: finding
-        for name, finding in table.unusable.items()
-        if finding.kind in {"identifier", "free text"}
+        name: finding for name, finding in table.unusable.items() if finding.kind != "row numbers"
     }
     if not useless:
-        return table
+        return replace(table, findings=())
     name, finding = next(iter(useless.items()))
-    more = f", and {len(useless) - 1} more columns" if useless.keys() - {name} else ""
+    more = ["", ", and another column"][len(useless) > 1]
+    if len(useless) > 2:
+        more = f", and {len(useless) - 1} more columns"
     warnings.warn(f"column {name!r} {finding.message}: not used{more}", stacklevel=3)
     codings, codes = list(table.codings), np.array(table.codes)
     for name in useless:
         codings[table.index(name)] = Categories(("any",), others=True)
         codes[:, table.index(name)] = 0
-    return Table(table.names, tuple(codings), codes, table.weights, table.findings)
+    return Table(table.names, tuple(codings), codes, table.weights)
 
 
 def weighed(

@@ -126,7 +126,7 @@ class Network(Coded, Viewed):
     def index(self, name: str) -> int:
         """Return the position of a variable."""
         try:
-            return self._positions[name]
+            return self._positions[name if isinstance(name, str) else str(name)]
         except (KeyError, TypeError):
             raise DataError(unknown("variable", str(name), self.names)) from None
 
@@ -143,10 +143,12 @@ class Network(Coded, Viewed):
                     return code
         if str(state) in texts:
             return texts.index(str(state))
-        coding = self.codings[variable]
+        coding, name = self.codings[variable], self.names[variable]
         if isinstance(coding, Bins) and not is_missing(state):
-            return int(coding.encode([state], self.names[variable])[0])
-        name = self.names[variable]
+            return int(coding.encode([state], name)[0])
+        found = int(coding.find([state if isinstance(state, str) else str(state)])[0][0])
+        if found >= 0:
+            return found
         msg = unknown("state", str(state), texts, of=f" of variable {name!r}")
         raise UnknownStateError(msg, variable=name)
 

@@ -163,6 +163,15 @@ class ResultClaims:
         )
         return problems + self._data_problems(scores) + self.contradictions()
 
+    def verify_structure(self) -> list[str]:
+        """Return what is wrong with the file, as far as no scores are needed to tell."""
+        try:
+            decomposition = self.decomposition()
+            decomposition.check(self.dag().moral_graph())
+        except (VerificationError, GraphError) as error:
+            return [str(error), *self.contradictions()]
+        return self.contradictions()
+
     def _data_problems(self, scores: LocalScores) -> list[str]:
         """Return what the file says about the data that is not so, where the data are known."""
         problems = []

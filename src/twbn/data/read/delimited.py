@@ -25,10 +25,7 @@ DELIMITERS = ",;\t|"
 
 
 def read_delimited(path: Path, content: bytes, options: ReadOptions) -> list[RawColumn]:
-    """Return the columns of a text, whose delimiter and header are detected unless given.
-
-    The content is UTF-8. Columns without a name in the header have an empty one.
-    """
+    """Return the columns of a text in UTF-8; the name of one that has none is empty."""
     if not content[:1000].strip() and not content.strip():
         msg = f"{path} is empty"
         raise FileFormatError(msg, path=str(path))
