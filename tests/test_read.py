@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from twbn import Network, as_table, read_table
@@ -321,3 +322,12 @@ def test_a_lone_surrogate_is_refused(where: str) -> None:
         as_table({name: [state, "y"] * 2, "b": [0, 1, 1, 0]})
     with pytest.raises(DataError, match="lone surrogate"):
         Network.from_tables({name: [state, "y"]}, {name: []}, {name: [0.5, 0.5]})
+
+
+def test_truth_values_in_several_spellings_are_two_states(tmp_path: Path) -> None:
+    rows = ["True,a", "TRUE,b", "false,a", "False,b", "true,b"] * 6
+    path = write(tmp_path, "t.csv", "\n".join(["t,c", *rows]) + "\n")
+    table = read_table(path)
+    assert table.states[0] == (False, True)
+    assert np.bincount(table.codes[:, 0]).tolist() == [12, 18]
+    assert not table.findings

@@ -151,7 +151,11 @@ def _merged(column: RawColumn, values: Sequence[Any]) -> RawColumn:
     """Return a column with other values, of which several may now be equal."""
     distinct = {value: i for i, value in enumerate(dict.fromkeys(values))}
     moved = np.array([*(distinct[value] for value in values), -1], dtype=np.int32)
-    return replace(column, values=tuple(distinct), positions=moved[column.positions])
+    tally = column.tally
+    if tally is not None:
+        tally = np.bincount(moved[:-1], weights=tally).astype(np.int64)
+    positions = moved[column.positions]
+    return replace(column, values=tuple(distinct), positions=positions, tally=tally)
 
 
 def _numbers(values: Sequence[Any], parsing: Parsing) -> NDArray[np.float64]:
