@@ -71,7 +71,11 @@ def _read(path: Path) -> pd.DataFrame:
     first = next(i for i, line in enumerate(lines) if line.lower().startswith("@data"))
     rows = [line.split(",") for line in lines[first + 1 :] if line.strip() and line[0] != "%"]
     frame = pd.DataFrame(rows, columns=names)
-    return frame.apply(lambda column: pd.to_numeric(column, errors="coerce").fillna(column))
+    for name in names:
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        if not numbers.isna().any():
+            frame[name] = numbers
+    return frame
 
 
 def peers(frame: pd.DataFrame) -> dict[str, Any]:

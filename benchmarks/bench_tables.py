@@ -84,7 +84,7 @@ def coding_and_reading(n_rows: int, folder: Path) -> None:
 
 
 def prediction(n_rows: int) -> None:
-    frame = integers(n_rows // 5).iloc[:, :12].astype(str)
+    frame = integers(n_rows // 5).iloc[:, :12]
     table = twbn.as_table(frame)
     result = twbn.learn(table, treewidth=3, max_iterations=20_000)
     engine = twbn.Inference(twbn.fit(result, table))
