@@ -9,7 +9,7 @@ import pytest
 
 from twbn import Table, compute_scores, learn, read_table
 from twbn.data.read import chunks
-from twbn.errors import DataError, OptionError
+from twbn.errors import DataError, FileFormatError, OptionError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,3 +139,20 @@ def test_thinned_numbers_keep_their_quantiles(
     exact = read_table(path).codings[0].edges  # type: ignore[union-attr]
     thinned = read_table(path, distinct=True).codings[0].edges  # type: ignore[union-attr]
     assert thinned == pytest.approx(exact, abs=0.02)
+
+
+def test_a_quote_that_is_never_closed_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('a,b\n0,"x\n' + "1,y\n" * 20_000, encoding="utf-8")
+    with pytest.raises(FileFormatError, match="is a quote not closed"):
+        read_table(path, distinct=True)
+
+
+def test_parts_that_do_not_fit_are_told(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    for name, cells in (("n", [1, 2, 3]), ("t", ["x", "y", "x"])):
+        pd.DataFrame({"a": cells, "b": [0, 1, 1]}).to_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(DataError, match="'a' holds texts in one part and numbers in another"):
+        read_table([tmp_path / "n.parquet", tmp_path / "t.parquet"], distinct=True)
+    with pytest.raises(OptionError, match="unknown column 'c'"):
+        read_table(tmp_path / "n.parquet", distinct=True, drop="c")

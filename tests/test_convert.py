@@ -225,3 +225,9 @@ def test_quantiles_of_a_lopsided_column_still_give_two_states() -> None:
 def test_a_rule_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Discretize(**options)
+
+
+def test_the_row_of_an_infinite_number_is_its_own() -> None:
+    cells = ["1.5", "1.5", "2.5", "inf", "1.5"]
+    with pytest.raises(DataError, match=r"column 'a', row 4: .*got inf; .* list it in missing"):
+        as_table({"a": cells, "b": [0, 1, 0, 1, 1]})

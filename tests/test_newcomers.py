@@ -98,7 +98,7 @@ def test_results_from_missing_cells_are_verified_as_far_as_can_be(
     path = tmp_path / "g.csv"
     pd.DataFrame({"a": A, "b": B, "c": [None, "x", "y"] * 40}).to_csv(path, index=False)
     through(path)
-    said = capsys.readouterr().out
+    said = capsys.readouterr().err
     assert "structure and proof are checked, the score is not" in said
 
 

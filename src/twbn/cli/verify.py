@@ -36,7 +36,7 @@ def verify(
     else:
         table = read_data(data, claimed.data_options).determined()
         if table.n_missing.any():
-            out.print("cells are missing: structure and proof are checked, the score is not")
+            err.print("note: cells are missing; structure and proof are checked, the score is not")
             _tell(claimed, claimed.verify_structure(), as_json=as_json)
             return
         scores = twbn.LazyScores(

@@ -47,11 +47,7 @@ def build_table(columns: Sequence[Column], options: CodingOptions, *, source: st
         raise DataError(msg)
     columns, findings = with_names(columns)
     names = [column.name for column in columns]
-    only_usable = UNUSABLE in options.drop and UNUSABLE not in names
-    dropped = [name for name in options.drop if name != UNUSABLE or not only_usable]
-    for name in (*dropped, *([options.weight_name] if options.weight_name else [])):
-        if name not in names:
-            raise OptionError(unknown("column", name, names))
+    only_usable, dropped = _dropped(names, options)
     kept = [c for c in columns if c.name not in dropped and c.name != options.weight_name]
     weights = _weights(columns, options)
     if options.like is not None:
@@ -74,6 +70,16 @@ def build_table(columns: Sequence[Column], options: CodingOptions, *, source: st
         msg = f"{source} has {len(usable)} usable columns, a network needs at least 2"
         raise DataError(msg)
     return table.select(usable)
+
+
+def _dropped(names: Sequence[str], options: CodingOptions) -> tuple[bool, list[str]]:
+    """Return whether unusable columns are left out, and which columns are by name."""
+    only_usable = UNUSABLE in options.drop and UNUSABLE not in names
+    dropped = [name for name in options.drop if name != UNUSABLE or not only_usable]
+    for name in (*dropped, *([options.weight_name] if options.weight_name else [])):
+        if name not in names:
+            raise OptionError(unknown("column", name, names))
+    return only_usable, dropped
 
 
 def _fitted(
@@ -129,8 +135,8 @@ def tallied(column: Column) -> tuple[Column, NDArray[np.int32] | None]:
 def coded_by(columns: Sequence[Column], options: CodingOptions, *, source: str) -> CodingOptions:
     """Return options with codings chosen from tallies of columns, for chunks to be coded alike."""
     names = [column.name for column in columns]
-    weighing = [name for name in names if name != options.weight_name]
-    kept = [c for c in columns if c.name in weighing and c.name not in options.drop]
+    only_usable, dropped = _dropped(names, options)
+    kept = [c for c in columns if c.name not in dropped and c.name != options.weight_name]
     if options.discretize.method == "mdlp":
         problem = " 'mdlp' needs all rows at once; use 'quantile' for chunks"
         raise OptionError(Option("discretize"), problem)
@@ -152,7 +158,7 @@ def coded_by(columns: Sequence[Column], options: CodingOptions, *, source: str) 
         np.full((1, len(kept)), -1, dtype=np.int32),
         findings=tuple(found),
     )
-    if UNUSABLE in options.drop and UNUSABLE not in names:
+    if only_usable:
         like = like.select([name for name in like.names if name not in like.unusable])
     return replace(options, like=like, drop=(), unknown="missing", quiet=True)
 
@@ -205,9 +211,9 @@ def _code_like(
         check_misnamed(list(by_name), like.names, options.target)
     absent = [name for name in like.names if name not in by_name]
     if absent and not options.absent_ok:
-        others = f" and {len(absent) - 1} more columns" if absent[1:] else ""
         text = unknown("column", absent[0], list(by_name))
-        raise DataError(text, f"; it{others} is expected" if others else "", column=absent[0])
+        more = f"; {len(absent)} columns that are expected are not there" if absent[1:] else ""
+        raise DataError(text, more, column=absent[0])
     codes = np.full((columns[0].n_rows, len(like.names)), -1, dtype=np.int32, order="F")
     new: list[str] = []
     for v, (name, coding) in enumerate(zip(like.names, like.codings, strict=True)):

@@ -10,7 +10,7 @@ from twbn.data.coding import Bins, Categories, date_text
 from twbn.data.columns import NumberColumn
 from twbn.data.distinct import distinct_numbers
 from twbn.data.findings import Finding
-from twbn.errors import DataError
+from twbn.errors import DataError, Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def choose_coding(
     """Return the coding that fits a column, and what there is to say about the column."""
     if isinstance(column, NumberColumn):
         return _of_numbers(column, options, weights, classes)
-    if column.name in options.discretize.cut_points:
+    if column.values and column.name in options.discretize.cut_points:
         msg = f"column {column.name!r} has cut points but holds states such as {column.values[0]!r}"
         raise DataError(msg, column=column.name)
     return _of_states(column, options)
@@ -64,12 +64,11 @@ def _of_numbers(
     if not len(known):
         return _nothing(name)
     if known.dtype.kind == "f" and np.isinf(known).any():
-        row = int(np.argmax(np.isinf(column.numbers)))
-        msg = (
-            f"column {name!r}, row {row + 1}: numbers must be finite, got {column.numbers[row]}; "
-            "to take it as missing, list it in missing"
-        )
-        raise DataError(msg, column=name)
+        where = int(np.argmax(np.isinf(column.numbers)))
+        row = column.first_row(where)
+        place = f", row {row}" if row else ""
+        msg = f"column {name!r}{place}: numbers must be finite, got {column.numbers[where]}"
+        raise DataError(msg, "; to take it as missing, list it in ", Option("missing"), column=name)
     if name in rule.cut_points:
         return Bins(tuple(rule.cut_points[name]), rule.at_least, column.unit), ()
     few = distinct_numbers(known, max(rule.max_distinct, 1))

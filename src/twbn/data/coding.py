@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -36,7 +37,7 @@ State: TypeAlias = str | int | float | bool
 _TRUTH = {"true": True, "false": False}
 
 
-class _Encoding:
+class _Encoding(ABC):
     """What codings have in common: values in, codes out."""
 
     def encode(self, values: Sequence[State | None], column: str) -> NDArray[np.int32]:
@@ -46,13 +47,13 @@ class _Encoding:
             raise self.unknown_state(values[int(np.argmax(unknown))], column)
         return codes
 
+    @abstractmethod
     def find(self, values: Sequence[State | None]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Return the codes of `values`, -1 where there is none, and which are unknown."""
-        raise NotImplementedError
 
+    @abstractmethod
     def unknown_state(self, value: object, column: str) -> UnknownStateError:
         """Return the error for a value that has no code."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

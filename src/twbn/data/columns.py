@@ -124,6 +124,7 @@ class NumberColumn:
     numbers: NDArray[Any]
     unit: str = ""
     tally: NDArray[np.float64] | None = None
+    origin: RawColumn | None = None
 
     @property
     def n_rows(self) -> int:
@@ -137,6 +138,12 @@ class NumberColumn:
     def renamed(self, name: str) -> NumberColumn:
         """Return the column under another name."""
         return replace(self, name=name)
+
+    def first_row(self, position: int) -> int:
+        """Return the first row, counted from 1, of a number; 0 if that is not known."""
+        if self.tally is None:
+            return position + 1
+        return 0 if self.origin is None else self.origin.first_row(position)
 
     @property
     def known(self) -> NDArray[Any]:

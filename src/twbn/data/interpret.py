@@ -142,9 +142,10 @@ def _numeric(column: RawColumn, of_values: NDArray[Any]) -> NumberColumn:
     if column.tally is not None:
         tally = np.append(column.tally, 0)[column.positions].astype(np.float64)
     if (column.positions >= 0).all() and of_values.dtype.kind != "f":
-        return NumberColumn(column.name, of_values[column.positions], tally=tally)
-    numbers = np.append(of_values, np.nan)[column.positions]
-    return NumberColumn(column.name, numbers, tally=tally)
+        numbers = of_values[column.positions]
+    else:
+        numbers = np.append(of_values, np.nan)[column.positions]
+    return NumberColumn(column.name, numbers, tally=tally, origin=column.origin)
 
 
 def _merged(column: RawColumn, values: Sequence[Any]) -> RawColumn:

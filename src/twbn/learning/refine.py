@@ -101,6 +101,8 @@ def fit_refinement(
     step = -(-columns[0].n_rows // n_rows)
     some = [column.take(np.arange(0, column.n_rows, step)) for column in columns]
     rows = _Rows(tree, some, options, names)
+    if np.isnan(rows.numbers).all(axis=0).any():
+        return None
     middle = np.nanmean(rows.numbers, axis=0)
     scale = np.nanstd(rows.numbers, axis=0)
     plain = Refinement(names, middle, np.where(scale > 0, scale, 1.0), {})

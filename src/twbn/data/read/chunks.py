@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import math
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from twbn.data.build import build_table, coded_by
 from twbn.data.columns import NumberColumn, RawColumn
 from twbn.data.names import renamed, with_names
-from twbn.data.read.delimited import read_delimited
+from twbn.data.read.delimited import read_delimited, sniff_delimiter
 from twbn.data.read.parquet import parquet_chunks
 from twbn.data.table import Table
 from twbn.errors import DataError, FileFormatError, MemoryLimitError, Option, OptionError
@@ -32,6 +33,8 @@ __all__ = ["distinct_table"]
 
 #: Rows, and characters of text, that are read at a time.
 ROWS_AT_ONCE, CHARACTERS_AT_ONCE = 2**18, 2**25
+#: A row is not longer than so many blocks of text.
+MAX_REST = 4
 #: Distinct values of a column that are told apart; numbers beyond are thinned out.
 MAX_DISTINCT = 2**18
 #: Distinct rows collected before they are merged, and the most that a table may have.
@@ -87,10 +90,11 @@ def _chunks(path: Path, reading: ReadOptions) -> Iterator[tuple[int, list[Column
     done = 0
     for content in _blocks_of_text(path, reading):
         done += len(content)
-        rest = reading if names is None else reading.without_header()
-        found = read_delimited(path, content, rest)
+        found = read_delimited(path, content, reading)
         if names is None:
             names = [column.name for column in found]
+            mark = reading.delimiter or sniff_delimiter(content)
+            reading = replace(reading, header=False, delimiter=mark)
         if len(found) != len(names):
             msg = f"{path}: expected {len(names)} values in every row, found {len(found)}"
             raise FileFormatError(msg, path=str(path))
@@ -103,7 +107,7 @@ def _blocks_of_text(path: Path, reading: ReadOptions) -> Iterator[bytes]:
         opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
         encoding = reading.encoding or "utf-8-sig"
         file = stack.enter_context(opened(path, "rt", encoding=encoding, newline=""))
-        rest = ""
+        rest, first = "", True
         while True:
             try:
                 text = file.read(CHARACTERS_AT_ONCE)
@@ -114,9 +118,14 @@ def _blocks_of_text(path: Path, reading: ReadOptions) -> Iterator[bytes]:
                 break
             text = rest + text
             cut = text.rfind("\n") + 1
-            while cut and text.count('"', 0, cut) % 2:
-                cut = text.rfind("\n", 0, cut - 1) + 1
+            if text.count('"', 0, cut) % 2:  # inside quotes: the row began before the last quote
+                cut = text.rfind("\n", 0, text.rfind('"', 0, cut)) + 1
+            if first and text.count("\n", 0, cut) < 2:  # a header alone is no block
+                cut = 0
+            if len(text) - cut > MAX_REST * CHARACTERS_AT_ONCE:  # a quote that is never closed
+                cut = len(text)
             rest = text[cut:]
+            first = first and not cut
             if cut:
                 yield text[:cut].encode("utf-8")
         if rest.strip():
@@ -146,13 +155,16 @@ class _Tally:
         self.counts: NDArray[np.float64] = np.empty(0)
         self.unit = ""
         self.ordered = False
-        self.n_missing = 0
 
     def add(self, column: Column) -> None:
         """Count the values of one chunk."""
+        others = self.times if isinstance(column, NumberColumn) else self.numbers
+        values_here = column.known if isinstance(column, NumberColumn) else column.values
+        if len(others) and len(values_here):
+            msg = f"column {column.name!r} holds texts in one part and numbers in another"
+            raise DataError(msg, column=column.name)
         if isinstance(column, RawColumn):
             self.ordered |= column.ordered
-            self.n_missing += int((column.positions < 0).sum())
             for value, times in zip(column.values, column.counts.tolist(), strict=True):
                 self.times[value] = self.times.get(value, 0) + times
             if len(self.times) > MAX_DISTINCT:
@@ -163,9 +175,7 @@ class _Tally:
                 raise DataError(msg, column=column.name)
             return
         self.unit = column.unit
-        known = column.known
-        self.n_missing += column.n_rows - len(known)
-        values, counts = np.unique(known, return_counts=True)
+        values, counts = np.unique(column.known, return_counts=True)
         merged = np.concatenate([self.numbers, values])
         weights = np.concatenate([self.counts, counts.astype(np.float64)])
         self.numbers, inverse = np.unique(merged, return_inverse=True)

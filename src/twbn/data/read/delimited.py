@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from twbn.data.read.engines import Cells
     from twbn.data.read.options import ReadOptions
 
-__all__ = ["columns_of_rows", "read_delimited"]
+__all__ = ["columns_of_rows", "read_delimited", "sniff_delimiter"]
 
 DELIMITERS = ",;\t|"
 
@@ -29,7 +29,7 @@ def read_delimited(path: Path, content: bytes, options: ReadOptions) -> list[Raw
     if not content[:1000].strip() and not content.strip():
         msg = f"{path} is empty"
         raise FileFormatError(msg, path=str(path))
-    delimiter = options.delimiter or _sniff_delimiter(content)
+    delimiter = options.delimiter or sniff_delimiter(content)
     cells = split_cells(path, content, delimiter, options.engine)
     if not cells.n_rows:
         msg = f"{path} has no rows, only blank lines"
@@ -56,7 +56,7 @@ def _below(column: RawColumn, name: str) -> RawColumn:
     return RawColumn(name, column.values, positions).dropping(gone)
 
 
-def _sniff_delimiter(content: bytes) -> str:
+def sniff_delimiter(content: bytes) -> str:
     """Return the delimiter that splits the first lines most evenly; a space if only that does."""
     text = content[:100_000].decode("utf-8", errors="replace")
     lines = [line for line in text.splitlines()[:50] if line.strip()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 __all__ = ["ReadOptions"]
 
@@ -15,7 +15,3 @@ class ReadOptions:
     header: bool | None = None
     encoding: str | None = None
     engine: str | None = None  # of `twbn.data.read.engines`; None: the first that is installed
-
-    def without_header(self) -> ReadOptions:
-        """Return the options for what follows the first lines of a file."""
-        return replace(self, header=False)
