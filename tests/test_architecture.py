@@ -11,7 +11,16 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "twbn"
 
-GROUND = {"errors", "interrupts", "numerals", "views", "checks", "deadline", "files"}
+GROUND = {
+    "errors",
+    "interrupts",
+    "numerals",
+    "views",
+    "checks",
+    "deadline",
+    "files",
+    "progress_bar",
+}
 BELOW_LEARNING = GROUND | {
     "data", "graphs", "solvers", "scores", "search", "network", "inference", "_core",
 }  # fmt: skip
@@ -23,6 +32,7 @@ MAY_IMPORT = {
     "checks": {"errors"},
     "deadline": {"interrupts"},
     "files": {"errors"},
+    "progress_bar": set[str](),
     "cluster": set[str](),
     "data": GROUND,
     "solvers": GROUND | {"_core"},

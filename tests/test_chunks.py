@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from twbn import Table, compute_scores, learn, read_table
+from twbn.data import distinct_rows
 from twbn.data.read import chunks
 from twbn.errors import DataError, FileFormatError, OptionError
 
@@ -44,7 +45,7 @@ def collapsed(table: Table) -> dict[tuple[int, ...], float]:
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "ROWS_AT_ONCE", 700)
     monkeypatch.setattr(chunks, "CHARACTERS_AT_ONCE", 5000)
-    monkeypatch.setattr(chunks, "PENDING_ROWS", 300)
+    monkeypatch.setattr(distinct_rows, "PENDING_ROWS", 300)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])

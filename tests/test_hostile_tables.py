@@ -70,6 +70,15 @@ MANY = [f"c{i % 55}" for i in range(120)]
 
 HOSTILE: dict[str, Hostile] = {
     "identifier": Hostile(csv(columns(id=[f"p{i}" for i in range(N)])), {"id": "identifier"}),
+    "signs": Hostile(csv(columns(x=[f"${i + 0.5}" for i in range(N)])), {"x": "signs"}),
+    "per cent": Hostile(csv(columns(x=[f"{i + 0.5} %" for i in range(N)])), {"x": "signs"}),
+    "alike": Hostile(
+        csv(columns(x=["Boston", "boston", "york"] * (N // 3))), {"x": "states alike"}
+    ),
+    "ambiguous": Hostile(
+        csv(columns(x=[f"0{1 + i % 6}/0{1 + i % 5}/2021" for i in range(N)])),
+        {"x": "ambiguous dates"},
+    ),
     "free text": Hostile(csv(columns(note=[*WORDS[:-1], WORDS[0]])), {"note": "free text"}),
     "constant": Hostile(csv(columns(c=["x"] * N)), {"c": "constant"}),
     "all missing": Hostile(csv(columns(c=[""] * N)), {"c": "all missing"}),

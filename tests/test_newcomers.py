@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from twbn import Inference, TreewidthBN, as_table, fit, learn, read_network, read_table
+from twbn import (
+    Inference,
+    TreewidthBN,
+    TreewidthClassifier,
+    as_table,
+    fit,
+    learn,
+    read_network,
+    read_result,
+    read_table,
+)
 from twbn.cli import run
+from twbn.errors import DataError, FileFormatError, OptionError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,3 +148,129 @@ def test_codes_for_missing_cells_are_noticed() -> None:
     assert (finding.column, finding.kind) == ("t", "missing code")
     assert finding.remedy == (("missing", ("-999",)),)
     assert not as_table({"t": numbers, "a": np.arange(300) % 2}, missing=["-999"]).findings
+
+
+def test_a_title_above_the_table_is_told_and_can_be_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{a},{b},{a + b}\n" for a, b in zip(A, B, strict=True))
+    path.write_text(f"Alarms of 2024\n\na,b,c\n{rows}", encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"line 1: 1 value .* line 3 .* skip_rows=2"):
+        read_table(path)
+    assert run(["info", str(path)]) == 1
+    assert "give --skip-rows 2" in capsys.readouterr().err
+    whole = read_table(path, skip_rows=2)
+    assert (whole.names, whole.n_rows) == (("a", "b", "c"), 120)
+    in_chunks = read_table(path, skip_rows=2, distinct=True)
+    assert in_chunks.weights is not None
+    assert in_chunks.weights.sum() == 120
+    through(path, "--skip-rows", "2")
+    path.write_text(f"a,b,c\n{rows}1,2\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match="line 122: expected 3 values, found 2"):
+        read_table(path)
+    with pytest.raises(FileFormatError, match="nothing below its first 900 lines"):
+        read_table(path, skip_rows=900)
+
+
+def test_numbers_with_signs_are_numbers(tmp_path: Path) -> None:
+    price = [f"${1000 + 10 * b + i:,.2f}" for i, b in enumerate(B)]
+    share = [f"{10 * a + i / 7:.1f} %" for i, a in enumerate(A)]
+    path = tmp_path / "s.csv"
+    pd.DataFrame({"a": A, "price": price, "share": share}).to_csv(path, index=False)
+    found = read_table(path).diagnosis()
+    assert found.unusable == ("price",)
+    assert found.remedy == {"thousands": ","}
+    table = read_table(path, thousands=",")
+    assert [column.kind for column in table.diagnosis().columns[1:]] == ["numbers", "numbers"]
+    assert {finding.kind for finding in table.findings} == {"signs"}
+    assert table.fingerprint == as_table(pd.read_csv(path), thousands=",").fingerprint
+    through(path, "--thousands", ",")
+    mixed = as_table({"a": A, "m": [f"{'$€'[i % 2]}{i % 5}" for i in range(120)]})
+    assert not mixed.findings
+    assert len(mixed.states[1]) == 10
+
+
+def test_dates_that_may_be_read_in_two_ways_are_told() -> None:
+    days = [f"0{1 + i % 9}/0{1 + i % 7}/2024" for i in range(120)]
+    table = as_table({"a": A, "d": days})
+    assert next(finding.kind for finding in table.findings) == "ambiguous dates"
+    assert not as_table({"a": A, "d": [*days[:-1], "31/01/2024"]}).unusable
+
+
+def test_states_that_look_alike_are_told() -> None:
+    city = np.array(["Boston", "boston ", "New York"])[A + B]
+    (finding,) = as_table({"a": A, "city": city.tolist()}).findings
+    assert finding.kind == "states alike"
+    assert "'Boston' and 'boston '" in finding.message
+    assert not as_table({"a": A, "city": np.array(["x", "y"])[B].tolist()}).findings
+
+
+def test_durations_and_nullable_columns_come_back_as_such() -> None:
+    hours = np.where(A == 1, 30.0, 2.0) + RNG.random(120)
+    frame = pd.DataFrame(
+        {
+            "a": pd.array(A, dtype="Int64"),
+            "flag": pd.array(B == 1, dtype="boolean"),
+            "text": pd.array(np.array(["x", "y"])[B], dtype="string"),
+            "time": pd.to_timedelta(hours, unit="h"),
+        }
+    )
+    for v, name in enumerate(frame.columns):
+        frame.loc[v * 3 :: 11, name] = None
+    network = fit(learn(frame, treewidth=1, max_iterations=200), frame)
+    filled = Inference(network).impute(frame)
+    assert filled.dtypes.tolist() == frame.dtypes.tolist()
+    assert not filled.isna().any().any()
+    known = frame.notna()
+    assert ((filled == frame) | ~known).all().all()
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [("Int64", "i"), ("boolean", "b"), ("string", "OU")])
+def test_labels_of_nullable_types_stay_what_they_are(dtype: str, kind: str) -> None:
+    labels = pd.Series(B if dtype != "boolean" else B == 1).astype(dtype)
+    rows = pd.DataFrame({"a": A, "c": RNG.normal(size=120)})
+    model = TreewidthClassifier(max_iterations=100).fit(rows, labels)
+    assert model.classes_.dtype.kind in kind
+    assert (model.predict(rows) == labels).mean() > 0.8
+
+
+def test_a_call_keeps_the_options_in_use() -> None:
+    frame = {"a": A, "id": [f"i{i}" for i in range(120)], "b": [f"{b},5" for b in B]}
+    call = as_table(frame, decimal=",").diagnosis().call("frame", decimal=",", drop=["b"])
+    assert call == "twbn.learn(twbn.as_table(frame, decimal=',', drop=['b', 'id']))"
+
+
+def test_fitting_takes_chunks(tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    frame = pd.DataFrame({"a": A, "b": B, "x": RNG.normal(size=120) + A})
+    frame.to_csv(path, index=False)
+    result = learn(path, treewidth=1, max_iterations=100)
+    network = fit(result, pd.read_csv(path, chunksize=25))
+    expected = fit(result, path)
+    for v in range(3):
+        np.testing.assert_array_equal(network.tables[v], expected.tables[v])
+    with pytest.raises(OptionError, match="records how its data were coded"):
+        fit(result.dag, iter([frame]))
+    with pytest.raises(DataError, match="come to an end"):
+        fit(result, iter([]))
+
+
+def test_cuts_by_score_on_the_command_line(tmp_path: Path) -> None:
+    path, result = tmp_path / "d.csv", tmp_path / "r.json"
+    numbers = RNG.normal(size=(300, 2))
+    numbers[:, 1] += 3 * (numbers[:, 0] > 0.7)
+    text = pd.DataFrame(numbers, columns=["u", "v"]).assign(w=numbers[:, 0] > 0.7)
+    text.to_csv(path, index=False, sep=";", decimal=",")
+    options = ["--discretize", "score", "--decimal", ","]
+    page = ["--report", str(tmp_path / "p.html")]
+    budget = ["--max-iterations", "300", "-k", "1", "-o", str(result)]
+    assert run(["learn", str(path), *options, *budget, *page]) == 0
+    assert run(["verify", str(result), "--data", str(path)]) == 0
+    found = read_result(result)
+    in_python = learn(
+        pd.read_csv(path, sep=";", decimal=","), discretize="score", treewidth=1, max_iterations=300
+    )
+    assert found.coding == in_python.coding
+    assert found.score == in_python.score
+    assert run(["learn", str(path), *options, *budget[:-2], "--distinct"]) == 2

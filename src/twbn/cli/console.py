@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.status import Status
 
 from twbn.errors import Option, Part, Setting, TwbnError
+from twbn.progress_bar import bar_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -109,12 +110,14 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Report | None]:
 
 
 @contextmanager
-def search_status(*, quiet: bool) -> Iterator[SearchProgress | None]:
-    """Show time, iterations and best score on a terminal; nothing in a pipe."""
+def search_status(
+    time_limit: float | None = None, *, quiet: bool
+) -> Iterator[SearchProgress | None]:
+    """Show a bar towards the limit, iterations and best score on a terminal; nothing in a pipe."""
     if quiet or not err.is_terminal:
         yield None
         return
     with Status("scoring parent sets", console=err) as status:
         yield lambda seconds, iterations, best: status.update(
-            f"{seconds:6.1f} s   {iterations:,} iterations   best score {best:.4f}"
+            escape(bar_line(time_limit, seconds, iterations, best))
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import twbn
 from twbn.data.columns import MISSING
+from twbn.data.discretize import SCORE
 from twbn.errors import OptionError
 from twbn.network.fit import codings_of
 
@@ -31,6 +32,7 @@ UNSET: Mapping[str, Any] = {
     "delimiter": None,
     "header": None,
     "encoding": None,
+    "skip_rows": 0,
     "discretize": "quantile",
     "bins": None,
     "max_categories": None,
@@ -47,6 +49,8 @@ def read_data(path: Path, options: Mapping[str, Any], like: twbn.Table | None = 
     """Read a table, coded like another if one is given."""
     reading = {**UNSET, **{name: options[name] for name in UNSET if name in options}}
     reading["missing"] = (*MISSING, *reading["missing"])
+    if reading["discretize"] == SCORE:  # as a result that was cut by its score records
+        reading["discretize"] = UNSET["discretize"]
     return twbn.read_table(path, like=like, **reading)
 
 
@@ -55,7 +59,7 @@ def read_scores_or_data(
 ) -> twbn.ScoreTable | twbn.Table:
     """Read scores (.jkl) or a table, depending on the file extension."""
     if source.suffix != ".jkl":
-        return read_data(source, options)
+        return read_data(source, options)  # with cuts by score, those that the search begins with
     given = [
         name
         for name, value, default in (
@@ -77,7 +81,7 @@ def coded_rows(
 ) -> twbn.Table:
     """Read rows, coded like the network; the target column may be absent."""
     like = twbn.Table.blank(network.names, network.codings)
-    names = ("delimiter", "header", "encoding", "decimal", "thousands")
+    names = ("delimiter", "header", "encoding", "skip_rows", "decimal", "thousands")
     options = {name: reading[name] for name in names}
     options["missing"] = (*MISSING, *reading["missing"])
     more: dict[str, Any] = {"absent_ok": True, "target": target, "unknown": "missing"}

@@ -36,7 +36,10 @@ def impute(
     check_writes_csv(out_file)
     engine = twbn.Inference(twbn.read_network(net))
     columns = read_columns(
-        data, ReadOptions(reading["delimiter"], reading["header"], reading["encoding"])
+        data,
+        ReadOptions(
+            reading["delimiter"], reading["header"], reading["encoding"], reading["skip_rows"]
+        ),
     )
     missing = (*MISSING, *reading["missing"])
     parsing = Parsing(missing, reading["decimal"], reading["thousands"])

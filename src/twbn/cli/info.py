@@ -78,6 +78,9 @@ def learn_command(data: Path, reading: dict[str, Any], found: Diagnosis) -> str:
         if name == "header":
             words.append("--header" if value else "--no-header")
             continue
+        if value is True:
+            words.append(flag(name))
+            continue
         for item in value if isinstance(value, list) else [value]:
             words += [flag(name), str(item)]
     return shlex.join(words)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import twbn
 from twbn.cli.console import out, print_json, say_written, search_status, show_notes
-from twbn.cli.files import check_target, read_scores_or_data
+from twbn.cli.files import check_target, like_result, read_data, read_scores_or_data
 from twbn.cli.options import (
     AsJson,
     Checkpoint,
@@ -31,6 +31,7 @@ from twbn.cli.options import (
     Treewidth,
     arcs_of,
 )
+from twbn.data.discretize import SCORE
 from twbn.deadline import Deadline
 from twbn.errors import OptionError
 from twbn.interrupts import deferred
@@ -38,7 +39,7 @@ from twbn.network.formats.files import FORMATS
 from twbn.report import write_report
 from twbn.report.template import require_packages
 from twbn.search import read_result, result_document, write_result
-from twbn.search.run import check_limits
+from twbn.search.run import DEFAULT_TIME_LIMIT, check_limits
 
 if TYPE_CHECKING:
     from twbn.search import SearchResult
@@ -76,9 +77,11 @@ def learn(
     first = None if start is None else read_result(start)
     data = read_scores_or_data(source, reading, kind, ess, max_parents)
     with deferred():  # what was found is written and shown even after Ctrl-C
-        with search_status(quiet=as_json) as show:
+        limit = _left(clock)
+        with search_status(_shown_limit(limit, max_iterations), quiet=as_json) as show:
+            by_score = reading["discretize"] == SCORE and not isinstance(data, twbn.ScoreTable)
             result = twbn.learn(
-                data,
+                source if by_score else data,
                 treewidth=treewidth,
                 method=method,
                 score=kind,
@@ -88,17 +91,20 @@ def learn(
                 forbidden=arcs_of(forbidden),
                 roots=root or (),
                 leaves=leaf or (),
-                time_limit=_left(clock),
+                time_limit=limit,
                 max_iterations=max_iterations,
                 seed=seed,
                 n_jobs=n_jobs,
                 polish=polish,
                 start=first,
                 checkpoint=checkpoint,
+                discretize=SCORE if by_score else "quantile",
                 data_options={} if isinstance(data, twbn.ScoreTable) else reading,
                 on_progress=show,
                 **(method_options or {}),
             )
+        if by_score:
+            data = read_data(source, reading, like_result(result))
         _hand_over(result, out_file, report, data, as_json=as_json)
 
 
@@ -107,6 +113,13 @@ def _left(clock: Deadline) -> float | None:
     if clock.time_limit is None:
         return None
     return max(clock.left_or_forever, 0.1 * clock.time_limit)
+
+
+def _shown_limit(time_limit: float | None, max_iterations: int | None) -> float | None:
+    """Return the limit that a bar runs towards."""
+    if time_limit is None and max_iterations is None:
+        return DEFAULT_TIME_LIMIT
+    return time_limit
 
 
 def _check_targets(

@@ -19,6 +19,7 @@ from twbn.cli.options import (
     Header,
     MaxCategories,
     Missing,
+    SkipRows,
     Thousands,
     Weights,
 )
@@ -36,6 +37,7 @@ READING = {
     "delimiter": Delimiter,
     "header": Header,
     "encoding": Encoding,
+    "skip_rows": SkipRows,
     "discretize": Cut,
     "bins": BinCount,
     "max_categories": MaxCategories,
@@ -49,7 +51,7 @@ READING = {
 
 
 #: How a table that is coded already is read: the rest is given by the coding.
-OF_TEXT = ("delimiter", "header", "encoding", "missing", "decimal", "thousands")
+OF_TEXT = ("delimiter", "header", "encoding", "skip_rows", "missing", "decimal", "thousands")
 
 
 def with_text_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -70,7 +72,7 @@ def with_table_options(
         return reading
 
     options = {name: READING[name] for name in names}
-    defaults = {name: UNSET[name] or None for name in names}
+    defaults = {name: None if UNSET[name] in ("", []) else UNSET[name] for name in names}
     return _with_group(command, "reading", options, defaults, collected)
 
 

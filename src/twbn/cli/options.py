@@ -45,6 +45,7 @@ __all__ = [
     "Root",
     "Score",
     "Seed",
+    "SkipRows",
     "Source",
     "StartFile",
     "Thousands",
@@ -72,7 +73,8 @@ Header: TypeAlias = Annotated[
     typer.Option("--header/--no-header", help="First line has names; detected by default."),
 ]
 Cut: TypeAlias = Annotated[
-    str, typer.Option("--discretize", help=f"How to cut numeric columns: {', '.join(CUTS)}.")
+    str,
+    typer.Option("--discretize", help=f"How to cut numbers: {', '.join(CUTS)}; learn: score, too."),
 ]
 BinCount: TypeAlias = Annotated[
     int | None,
@@ -88,6 +90,7 @@ Drop: TypeAlias = Annotated[
 Encoding: TypeAlias = Annotated[
     str | None, typer.Option(help="Encoding of a text file, such as cp1252; UTF-8 by default.")
 ]
+SkipRows: TypeAlias = Annotated[int, typer.Option(help="Lines above the table, such as a title.")]
 Decimal: TypeAlias = Annotated[str, typer.Option(help="Decimal mark of numbers.", metavar="MARK")]
 Distinct: TypeAlias = Annotated[
     bool,

@@ -9,9 +9,10 @@ import typer
 
 import twbn
 from twbn.cli.console import err, escape, out, print_json
-from twbn.cli.files import read_data
+from twbn.cli.files import like_result, read_data
 from twbn.cli.options import AsJson
-from twbn.errors import OptionError
+from twbn.data.discretize import SCORE
+from twbn.errors import OptionError, VerificationError
 from twbn.scores.kinds import SCORES
 from twbn.search.result_file import ResultClaims, read_claims
 
@@ -34,7 +35,10 @@ def verify(
         )
         raise OptionError(msg)
     else:
-        table = read_data(data, claimed.data_options).determined()
+        # Cuts that a search chose cannot be found again from the data alone.
+        by_score = claimed.data_options.get("discretize") == SCORE
+        like = _like_claims(claimed) if by_score else None
+        table = read_data(data, claimed.data_options, like).determined()
         if table.n_missing.any():
             err.print("note: cells are missing; structure and proof are checked, the score is not")
             _tell(claimed, claimed.verify_structure(), as_json=as_json)
@@ -43,6 +47,14 @@ def verify(
             table, score=claimed.score_name, ess=claimed.ess or 1.0, max_parents=None
         )
     _tell(claimed, claimed.verify(scores), as_json=as_json)
+
+
+def _like_claims(claimed: ResultClaims) -> twbn.Table | None:
+    """Return a blank table coded as the file says, if it can be believed so far."""
+    try:
+        return like_result(claimed.result())
+    except VerificationError:
+        return None  # what is wrong with the file is told in full below
 
 
 def _tell(claimed: ResultClaims, problems: list[str], *, as_json: bool) -> None:

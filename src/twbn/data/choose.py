@@ -128,8 +128,8 @@ def _of_states(column: RawColumn, options: CodingOptions) -> tuple[Coding, tuple
     if n_states >= MANY_STATES:
         message = f"has {n_states} states; rare ones can be grouped into {OTHER!r}"
         found = Finding(name, "many states", message, remedy=(("max_categories", FEW_STATES),))
-        return Categories(states), (found,)
-    return Categories(states), _if_constant(name, states)
+        return Categories(states), (found, *_if_alike(name, states))
+    return Categories(states), (*_if_constant(name, states), *_if_alike(name, states))
 
 
 def _unusable(column: RawColumn) -> Finding:
@@ -166,6 +166,20 @@ def _if_constant(name: str, states: Sequence[State]) -> tuple[Finding, ...]:
         return ()
     message = f"is constant: every value is {states[0]!r}"
     return (Finding(name, "constant", message, remedy=(("drop", (name,)),)),)
+
+
+def _if_alike(name: str, states: Sequence[State]) -> tuple[Finding, ...]:
+    """Return a finding if some texts differ in nothing but case, blanks and full stops."""
+    first: dict[str, State] = {}
+    for state in states:
+        if not isinstance(state, str):
+            continue
+        key = "".join(state.casefold().replace(".", "").replace("_", " ").split())
+        other = first.setdefault(key, state)
+        if other is not state:
+            message = f"has states that look alike, such as {other!r} and {state!r}"
+            return (Finding(name, "states alike", message),)
+    return ()
 
 
 def _if_row_numbers(column: NumberColumn) -> tuple[Finding, ...]:

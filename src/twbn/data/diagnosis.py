@@ -74,9 +74,16 @@ class Diagnosis:
         """Options with which every column that is left can be learned from."""
         return joined_remedies(finding for finding in self.findings if finding.unusable)
 
-    def call(self, source: str = "source") -> str:
-        """Return a call of Python that learns from the table."""
-        options = "".join(f", {name}={value!r}" for name, value in self.remedy.items())
+    def call(self, source: str = "source", **used: Any) -> str:
+        """Return a call of Python that learns from the table.
+
+        `used` are options of `as_table` that the table was made with, to be kept.
+        """
+        both = dict(used)
+        for name, value in self.remedy.items():
+            lists = isinstance(value, list) and isinstance(both.get(name), list | tuple)
+            both[name] = [*both[name], *value] if lists else value
+        options = "".join(f", {name}={value!r}" for name, value in both.items())
         return f"twbn.learn(twbn.as_table({source}{options}))"
 
     def document(self) -> dict[str, Any]:

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CUTS", "Discretize", "as_discretize", "automatic_bins", "median_cut"]
+__all__ = ["CUTS", "SCORE", "Discretize", "as_discretize", "automatic_bins", "median_cut"]
 
 #: How a numeric column may be cut.
 Cut: TypeAlias = Literal["quantile", "uniform", "median", "mdlp"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
+#: Given to `learn`: each variable's cuts are chosen given its neighbours in the structure.
+SCORE = "score"
 #: Fewest and most intervals that follow from the number of rows.
 LEAST_BINS, MOST_BINS = 2, 8
 

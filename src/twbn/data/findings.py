@@ -27,6 +27,9 @@ Kind: TypeAlias = Literal[
     "unnamed",
     "row numbers",
     "missing code",
+    "signs",
+    "ambiguous dates",
+    "states alike",
 ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -241,13 +241,32 @@ def with_cells(
         column = frame[:, position]
         if name in cells:
             filled = _changed(column.to_list(), *cells[name])
-            kept = isinstance(column.dtype, nw.Enum | nw.Categorical | nw.Datetime | nw.Date)
-            if isinstance(column.dtype, nw.Datetime | nw.Date):
-                filled = [_moment(cell, column.dtype) for cell in filled]
-            dtype = column.dtype if kept else None
-            column = nw.new_series(column.name, filled, dtype, backend=frame.implementation)
+            column = _series_like(column, filled, frame.implementation)
         series.append(column)
     return frame.with_columns(*series).to_native()
+
+
+def _series_like(column: Any, cells: list[Any], implementation: Any) -> Any:
+    """Return cells as a column of the same kind: categories, dates, and pandas' nullable types."""
+    import narwhals as nw
+
+    kept = nw.Enum | nw.Categorical | nw.Datetime | nw.Date | nw.Duration
+    dtype = column.dtype if isinstance(column.dtype, kept) else None
+    if isinstance(column.dtype, nw.Datetime | nw.Date):
+        cells = [_moment(cell, column.dtype) for cell in cells]
+    if isinstance(column.dtype, nw.Duration):
+        cells = [timedelta(days=cell) if isinstance(cell, float) else cell for cell in cells]
+    new = nw.new_series(column.name, cells, dtype, backend=implementation)
+    if dtype is None and implementation.is_pandas():
+        given = column.to_native().dtype
+        if not isinstance(given, np.dtype):  # nullable; whole numbers stay so if they can
+            native = new.to_native()
+            try:
+                native = native.astype(given)
+            except (TypeError, ValueError):
+                native = native.convert_dtypes()
+            return nw.from_native(native, series_only=True)
+    return new
 
 
 def _moment(cell: Any, dtype: Any) -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.coding import date_number
 from twbn.data.columns import MISSING, NumberColumn, RawColumn
+from twbn.data.dates import ambiguous_date, days_of
 from twbn.data.findings import Finding
+from twbn.data.written_numbers import MAX_ODD_TOKENS, look_like_numbers, sign_of, without_sign
 from twbn.errors import Option, OptionError
 from twbn.numerals import as_number
 
@@ -24,22 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Parsing", "interpret", "meaning", "without_numbers"]
 
-#: A column is numeric although so many different tokens in it are not numbers.
-MAX_ODD_TOKENS = 3
 #: With few different numbers, this share of the cells may hold odd tokens.
 MAX_ODD_SHARE, FEW_NUMBERS = 0.2, 10
 
 _TRUTH = {"true": True, "false": False}
 _PADDED = re.compile(r"^[+-]?0[0-9]+$", re.MULTILINE)
 _PLAIN_NUMBERS = frozenset("0123456789+-.eE\n")
-_ISO_DATE = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
-)
-_DATE_FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
-#: Decimal marks and thousands separators that are tried.
-_WRITTEN = ((".", ","), (",", "."), (",", ""), (",", " "), (".", " "), (".", "'"))
-_TIMES = ("", " %H:%M", " %H:%M:%S")
 
 
 @dataclass(frozen=True)
@@ -87,7 +77,23 @@ def interpret(column: RawColumn, parsing: Parsing) -> tuple[Column, tuple[Findin
         return _merged(column, values), ()
     if _is_nearly_all(column, odd):
         return _numeric(column, numbers), (_odd_tokens(column, odd),)
-    return _as_dates(column)
+    return _with_signs(column, parsing) or _as_dates(column)
+
+
+def _with_signs(column: RawColumn, parsing: Parsing) -> tuple[Column, tuple[Finding, ...]] | None:
+    """Return a column of numbers with a currency or per cent sign, or None if it is none."""
+    sign = sign_of(column.values)
+    if not sign:
+        return None
+    bare = [without_sign(value, sign) for value in column.values]
+    numbers = _numbers(bare, parsing)
+    odd = np.isnan(numbers)
+    said = Finding(column.name, "signs", f"holds numbers with {sign!r}, read without it")
+    if _is_nearly_all(column, odd):
+        tokens = (_odd_tokens(column, odd),) if odd.any() else ()
+        return _numeric(column, numbers), (said, *tokens)
+    found = look_like_numbers(column.name, bare)
+    return (column, (said, *found)) if found else None
 
 
 def meaning(column: Column, parsing: Parsing) -> tuple[Column, tuple[Finding, ...]]:
@@ -118,13 +124,20 @@ def _without_missing(column: RawColumn, parsing: Parsing) -> RawColumn:
 
 def _as_dates(column: RawColumn) -> tuple[Column, tuple[Finding, ...]]:
     """Return a column of dates as numbers of days, or any other as it is."""
-    days = _days(column.values)
+    days = days_of(column.values)
     odd = np.isnan(days)
     if _is_nearly_all(column, odd):
         found = [Finding(column.name, "dates", "holds dates, read as numbers of days")]
         found += [_odd_tokens(column, odd)] if odd.any() else []
         return replace(_numeric(column, days), unit="date"), tuple(found)
-    return column, _look_like_numbers(column)
+    text = ambiguous_date(column.values)
+    if text:
+        message = (
+            f"holds dates such as {text!r} whose day and month cannot be told apart; written like "
+            "2024-12-31 they are read as dates"
+        )
+        return column, (Finding(column.name, "ambiguous dates", message),)
+    return column, look_like_numbers(column.name, column.values)
 
 
 def _untyped(column: RawColumn) -> Column:
@@ -217,70 +230,3 @@ def _odd_tokens(column: RawColumn, odd: NDArray[np.bool_]) -> Finding:
         f"cell{'s' * (n_cells != 1)}" + (f", first in row {row}" if row else "")
     )
     return Finding(column.name, "odd tokens", message, remedy=(("missing", tuple(tokens)),))
-
-
-def _days(values: Sequence[Any]) -> NDArray[np.float64]:
-    """Return the date that each text spells, in days since 1970, NaN where it spells none."""
-    texts = [value.strip() if isinstance(value, str) else "" for value in values]
-    iso = np.array([_ISO_DATE.fullmatch(text) is not None for text in texts])
-    if iso.any():
-        days = [date_number(text) if fits else None for text, fits in zip(texts, iso, strict=True)]
-        return np.array([np.nan if day is None else day for day in days])
-    best = np.full(len(texts), np.nan)
-    fits = [_formatted(texts, day + time) for day in _DATE_FORMATS for time in _TIMES]
-    known = [int((~np.isnan(days)).sum()) for days in fits]
-    most = max(known)
-    if most:
-        equal = [days for days, n in zip(fits, known, strict=True) if n == most]
-        if len(equal) == 1:  # else nobody knows what is day and what is month
-            best = equal[0]
-    return best
-
-
-def _formatted(texts: Sequence[str], pattern: str) -> NDArray[np.float64]:
-    days = np.full(len(texts), np.nan)
-    for i, text in enumerate(texts):
-        try:
-            moment = datetime.strptime(text, pattern)
-        except ValueError:
-            if i >= MAX_ODD_TOKENS and np.isnan(days[:i]).sum() > MAX_ODD_TOKENS:
-                return np.full(len(texts), np.nan)
-            continue
-        days[i] = (moment - datetime(1970, 1, 1)).total_seconds() / 86400
-    return days
-
-
-def _look_like_numbers(column: RawColumn) -> tuple[Finding, ...]:
-    """Return what to say about texts that another way of writing numbers would explain."""
-    texts = [value.strip() for value in column.values if isinstance(value, str)]
-    if len(texts) < len(column.values):
-        return ()
-    for decimal, thousands in _WRITTEN:
-        if not _written_with(texts, decimal, thousands):
-            continue
-        remedy = [("decimal", decimal)] if decimal != "." else []
-        if thousands and _any_with(texts, thousands):
-            remedy.append(("thousands", thousands))
-            message = (
-                f"holds numbers with thousands separators, such as {_with(texts, thousands)!r}"
-            )
-            return (Finding(column.name, "thousands separators", message, True, tuple(remedy)),)
-        if remedy and _any_with(texts, decimal):
-            message = f"holds numbers with decimal commas, such as {_with(texts, decimal)!r}"
-            return (Finding(column.name, "decimal commas", message, True, tuple(remedy)),)
-    return ()
-
-
-def _written_with(texts: Sequence[str], decimal: str, thousands: str) -> bool:
-    group = rf"[0-9]{{1,3}}(?:{re.escape(thousands)}[0-9]{{3}})+|[0-9]+" if thousands else r"[0-9]+"
-    pattern = re.compile(rf"[+-]?(?:{group})(?:{re.escape(decimal)}[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-    odd = sum(pattern.fullmatch(text) is None for text in texts)
-    return odd <= MAX_ODD_TOKENS and 2 * odd < len(texts)
-
-
-def _with(texts: Sequence[str], mark: str) -> str:
-    return next(text for text in texts if mark in text and text[:1] in "+-0123456789")
-
-
-def _any_with(texts: Sequence[str], mark: str) -> bool:
-    return any(mark in text and text[:1] in "+-0123456789" for text in texts)

@@ -31,6 +31,8 @@ def column_of_series(series: nw.Series[Any], name: str) -> Column:
         return NumberColumn(name, _numbers(series.to_numpy()))
     if isinstance(dtype, nw.Datetime | nw.Date):
         return NumberColumn(name, _days(series.to_numpy()), unit="date")
+    if isinstance(dtype, nw.Duration):
+        return NumberColumn(name, _lengths(series.to_numpy()))
     declared = _declared(series)
     if declared is not None:
         return _with_order(_column_of_cells(series, name), declared)
@@ -98,6 +100,12 @@ def _numbers(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind in "iuf":
         return array
     return np.array([np.nan if plain_cell(x) is None else float(x) for x in array.tolist()])
+
+
+def _lengths(durations: NDArray[Any]) -> NDArray[np.float64]:
+    """Return durations as numbers of days; NaN where there is none."""
+    exact = durations.astype("timedelta64[us]")
+    return np.where(np.isnat(exact), np.nan, exact.astype(np.int64) / (1e6 * SECONDS_A_DAY))
 
 
 def _days(moments: NDArray[Any]) -> NDArray[np.float64]:

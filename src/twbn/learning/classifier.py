@@ -58,7 +58,7 @@ class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[
             msg = f"{type(self).__name__} requires y to be passed, but the target y is None"
             raise DataError(msg)
         features = checked_features(self, X, reset=True)
-        y = _check_y(y, estimator=self)
+        y = _check_y(_without_nullable(y), estimator=self)
         check_classification_targets(y)
         check_consistent_length(features.source, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -116,6 +116,14 @@ class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[
         """Return the most probable class of every row."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+
+def _without_nullable(y: Any) -> Any:
+    """Return labels of pandas' nullable types as integers or truth values, which they are."""
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if not isinstance(plain, np.dtype) or plain.kind not in "iub" or y.isna().any():
+        return y
+    return y.to_numpy(dtype=plain)
 
 
 def _filled_given_class(table: Table, seed: int) -> Table:

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.data.coding import Bins
-from twbn.data.columns import NumberColumn, RawColumn
+from twbn.data.columns import MISSING, NumberColumn
 from twbn.data.frames import columns_of
-from twbn.data.interpret import Parsing, interpret
+from twbn.data.interpret import Parsing, meaning
 from twbn.data.names import with_names
 from twbn.data.read import ReadOptions, read_columns
+from twbn.errors import Option, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +34,8 @@ __all__ = ["FineColumn", "cut_by_score", "fine_columns", "recut"]
 FINE, MOST_STATES = 24, 8
 #: Most rounds of learning a structure and cutting by it.
 ROUNDS = 3
+#: How texts are read unless something else is said.
+DEFAULT = Parsing()
 
 
 @dataclass(frozen=True)
@@ -44,16 +47,32 @@ class FineColumn:
     numbers: NDArray[np.float64]
 
 
-def cut_by_score(source: Any, table: Table, search: Callable[[Table], SearchResult]) -> Table:
+def cut_by_score(
+    source: Any,
+    table: Table,
+    search: Callable[[Table], SearchResult],
+    reading: Mapping[str, Any],
+) -> Table:
     """Return the table of raw data with cuts that suit a structure learned from it.
 
     A structure is searched for and the columns are cut by it, in turns, until no cut changes.
+    `reading` has the options that the table was read with, under the names of `read_table`.
     """
+    if reading.get("distinct"):
+        problem = " 'score' needs all rows at once; use 'quantile' for chunks"
+        raise OptionError(Option("discretize"), problem)
     if isinstance(source, str | os.PathLike):
-        columns = read_columns(Path(source), ReadOptions())
+        names = ("delimiter", "header", "encoding", "skip_rows")
+        given = {name: reading[name] for name in names if name in reading}
+        columns = read_columns(Path(source), ReadOptions(**given))
     else:
         columns = columns_of(source)
-    fine = fine_columns(with_names(columns)[0], table)
+    parsing = Parsing(
+        (*MISSING, *reading.get("missing", ())),
+        reading.get("decimal", "."),
+        reading.get("thousands", ""),
+    )
+    fine = fine_columns(with_names(columns)[0], table, parsing)
     for _ in range(ROUNDS):
         result = search(table)
         again = recut(table, result.dag, fine)
@@ -63,7 +82,9 @@ def cut_by_score(source: Any, table: Table, search: Callable[[Table], SearchResu
     return table
 
 
-def fine_columns(columns: Sequence[Column], table: Table) -> dict[int, FineColumn]:
+def fine_columns(
+    columns: Sequence[Column], table: Table, parsing: Parsing = DEFAULT
+) -> dict[int, FineColumn]:
     """Return the columns of a table that are cut, by position, cut as finely as cuts may become."""
     by_name = {column.name: column for column in columns}
     found = {}
@@ -71,8 +92,7 @@ def fine_columns(columns: Sequence[Column], table: Table) -> dict[int, FineColum
         if not isinstance(coding, Bins):
             continue
         column = by_name[name]
-        if isinstance(column, RawColumn):
-            column = interpret(column, Parsing())[0]
+        column = meaning(column, parsing)[0]
         if not isinstance(column, NumberColumn):
             continue
         shares = np.arange(1, FINE) / FINE

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from twbn.data.columns import MISSING
+from twbn.data.discretize import SCORE
 from twbn.data.frames import as_table
+from twbn.data.read import read_table
 from twbn.data.table import Table
 from twbn.deadline import Deadline
 from twbn.errors import Option, OptionError
@@ -15,6 +20,7 @@ from twbn.learning.checkpoint import Checkpoint
 from twbn.learning.cuts import cut_by_score
 from twbn.learning.scoring import ScoringOptions, scores_in_time
 from twbn.learning.structural_em import StructuralEm
+from twbn.progress_bar import ProgressBar
 from twbn.scores.lazy import LazyScores
 from twbn.scores.protocol import LocalScores
 from twbn.scores.rules import within_treewidth
@@ -25,7 +31,6 @@ from twbn.search.run import DEFAULT_TIME_LIMIT, check_limits
 from twbn.search.start import dag_to_start_from
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping, Sequence
 
     from twbn.data.discretize import Discretize
@@ -69,7 +74,7 @@ def learn(
     drop: Sequence[str] | str = (),
     discretize: str | Discretize = "quantile",
     data_options: Mapping[str, Any] | None = None,
-    on_progress: Progress | None = None,
+    on_progress: Progress | bool | None = None,
     **method_options: Any,
 ) -> SearchResult:
     """Learn a structure of bounded treewidth; return it with its proof.
@@ -124,9 +129,11 @@ def learn(
         its neighbours in a structure learned before (Friedman and Goldszmidt, 1996), for which up
         to three tenths of the time limit are reserved.
     data_options
-        How the data file was read, to be stored with the result; set by the command line.
+        How the data file was read, under the names of `read_table`, to be stored with the result;
+        set by the command line.
     on_progress
-        Called periodically with (seconds, iterations, best score).
+        Called periodically with (seconds, iterations, best score). True shows a bar towards the
+        time limit in a terminal or notebook, and nothing elsewhere.
     **method_options
         Options of the method itself, such as ``solver="scip"`` of ``"milp"``;
         ``METHODS[name].options`` lists them.
@@ -150,14 +157,18 @@ def learn(
     rules = ScoringOptions(score, ess, max_parents, *arcs)
     budget = {"treewidth": treewidth, "max_iterations": max_iterations, "seed": seed}
     budget["n_jobs"] = n_jobs
-    data = _usable(source, drop, discretize, {**rules._asdict(), **budget}, clock)
+    given = {**rules._asdict(), **budget}
+    if isinstance(on_progress, bool):
+        on_progress = ProgressBar(limit) if on_progress else None
+    data = _usable(source, drop, discretize, given, clock, data_options or {})
     if polish:  # before any work is done
         refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
     if isinstance(data, Table) and data.n_missing.any():
-        given = {**rules._asdict(), **options, **budget, "method": search, "polish": polish}
+        given |= {**options, "method": search, "polish": polish}
         return _from_incomplete(data, given, clock, start, keeper, data_options, on_progress)
     scored = _scored(data, rules, treewidth, n_jobs, clock, start)
-    with deferred():  # from here on there is something to keep
+    shown = on_progress if isinstance(on_progress, ProgressBar) else nullcontext()
+    with deferred(), shown:  # from here on there is something to keep
         result = search(
             scored.scores,
             time_limit=_left(clock, 1 - POLISH_SHARE if polish else 1.0),
@@ -180,6 +191,7 @@ def _usable(
     discretize: str | Discretize,
     options: Mapping[str, Any],
     clock: Deadline,
+    reading: Mapping[str, Any],
 ) -> LocalScores | Table:
     """Return scores as they are, data as a table whose columns can all be learned from."""
     if isinstance(source, LocalScores):
@@ -190,14 +202,20 @@ def _usable(
         return source
     if isinstance(source, Table) and discretize != "quantile":
         raise OptionError(Option("discretize"), " has no effect on a table that is coded already")
-    rule = "quantile" if discretize == "score" else discretize
-    table = as_table(source, drop=drop, discretize=rule).determined()
+    rule = "quantile" if discretize == SCORE else discretize
+    if reading and isinstance(source, str | os.PathLike):
+        left_out = [drop] if isinstance(drop, str) else drop
+        more = {**reading, "discretize": rule, "drop": [*reading.get("drop", ()), *left_out]}
+        more["missing"] = (*MISSING, *reading.get("missing", ()))
+        table = read_table(source, **more).determined()
+    else:
+        table = as_table(source, drop=drop, discretize=rule).determined()
     table.require_usable("learning")
-    if discretize != "score":
+    if discretize != SCORE:
         return table
     share = None if clock.time_limit is None else CUT_SHARE * clock.time_limit
     search = partial(learn, **options, time_limit=share, method="anneal")
-    return cut_by_score(source, table, search)
+    return cut_by_score(source, table, search, reading)
 
 
 def _from_incomplete(

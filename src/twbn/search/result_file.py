@@ -314,6 +314,7 @@ _DATA_OPTIONS: Mapping[str, tuple[type, ...]] = {
     "delimiter": (str, type(None)),
     "header": (bool, type(None)),
     "encoding": (str, type(None)),
+    "skip_rows": (int,),
     "discretize": (str,),
     "bins": (int, type(None)),
     "max_categories": (int, type(None)),

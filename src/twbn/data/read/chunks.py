@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import math
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,11 @@ import numpy as np
 
 from twbn.data.build import build_table, coded_by
 from twbn.data.columns import NumberColumn, RawColumn
+from twbn.data.distinct_rows import DistinctRows
 from twbn.data.names import renamed, with_names
 from twbn.data.read.delimited import read_delimited, sniff_delimiter
 from twbn.data.read.parquet import parquet_chunks
-from twbn.data.table import Table
-from twbn.errors import DataError, FileFormatError, MemoryLimitError, Option, OptionError
+from twbn.errors import DataError, FileFormatError, Option, OptionError
 from twbn.files import require_file
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from twbn.data.coding_options import CodingOptions
     from twbn.data.columns import Column
     from twbn.data.read.options import ReadOptions
+    from twbn.data.table import Table
 
 __all__ = ["distinct_table"]
 
@@ -37,8 +37,6 @@ ROWS_AT_ONCE, CHARACTERS_AT_ONCE = 2**18, 2**25
 MAX_REST = 4
 #: Distinct values of a column that are told apart; numbers beyond are thinned out.
 MAX_DISTINCT = 2**18
-#: Distinct rows collected before they are merged, and the most that a table may have.
-PENDING_ROWS, MAX_CELLS = 2**21, 2**29
 
 
 def distinct_table(
@@ -70,7 +68,7 @@ def distinct_table(
         options = _with_codings(chunks(0), options, source=str(paths[0]))
     like = options.like
     assert like is not None
-    rows = _Rows(like)
+    rows = DistinctRows(like)
     for columns in chunks(total // 2):
         rows.add(build_table(columns, options, source=str(paths[0])))
     return rows.table()
@@ -94,7 +92,7 @@ def _chunks(path: Path, reading: ReadOptions) -> Iterator[tuple[int, list[Column
         if names is None:
             names = [column.name for column in found]
             mark = reading.delimiter or sniff_delimiter(content)
-            reading = replace(reading, header=False, delimiter=mark)
+            reading = replace(reading, header=False, delimiter=mark, skip_rows=0)
         if len(found) != len(names):
             msg = f"{path}: expected {len(names)} values in every row, found {len(found)}"
             raise FileFormatError(msg, path=str(path))
@@ -105,7 +103,7 @@ def _blocks_of_text(path: Path, reading: ReadOptions) -> Iterator[bytes]:
     """Yield blocks of whole rows; a line break between quotes ends none."""
     with ExitStack() as stack:
         opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
-        encoding = reading.encoding or "utf-8-sig"
+        encoding = reading.encoding or _marked_encoding(path, opened)
         file = stack.enter_context(opened(path, "rt", encoding=encoding, newline=""))
         rest, first = "", True
         while True:
@@ -120,7 +118,7 @@ def _blocks_of_text(path: Path, reading: ReadOptions) -> Iterator[bytes]:
             cut = text.rfind("\n") + 1
             if text.count('"', 0, cut) % 2:  # inside quotes: the row began before the last quote
                 cut = text.rfind("\n", 0, text.rfind('"', 0, cut)) + 1
-            if first and text.count("\n", 0, cut) < 2:  # a header alone is no block
+            if first and text.count("\n", 0, cut) < 2 + reading.skip_rows:  # only a header
                 cut = 0
             if len(text) - cut > MAX_REST * CHARACTERS_AT_ONCE:  # a quote that is never closed
                 cut = len(text)
@@ -130,6 +128,12 @@ def _blocks_of_text(path: Path, reading: ReadOptions) -> Iterator[bytes]:
                 yield text[:cut].encode("utf-8")
         if rest.strip():
             yield rest.encode("utf-8")
+
+
+def _marked_encoding(path: Path, opened: Any) -> str:
+    """Return UTF-16 for a file that begins with its byte order mark, otherwise UTF-8."""
+    with opened(path, "rb") as file:
+        return "utf-16" if file.read(2) in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
 
 
 def _with_codings(
@@ -198,78 +202,3 @@ class _Tally:
             tally = np.fromiter(self.times.values(), np.int64, len(self.times))
             return RawColumn(name, tuple(self.times), positions, self.ordered, tally)
         return NumberColumn(name, self.numbers, self.unit, self.counts)
-
-
-class _Rows:
-    """The distinct rows so far, as mixed-radix numbers, and how often each occurs."""
-
-    def __init__(self, like: Table) -> None:
-        self.like = like
-        self.sizes = [int(n) + 1 for n in like.n_states]  # one more for a missing cell
-        if math.prod(self.sizes) >= 2**63:
-            self.groups = _groups(self.sizes)
-        else:
-            self.groups = [list(range(len(self.sizes)))]
-        self.keys: list[NDArray[np.int64]] = []
-        self.weights: list[NDArray[np.float64]] = []
-        self.n_pending = 0
-
-    def add(self, table: Table) -> None:
-        """Add the rows of a chunk."""
-        keys = np.empty((table.n_rows, len(self.groups)), dtype=np.int64)
-        for g, group in enumerate(self.groups):
-            key = np.zeros(table.n_rows, dtype=np.int64)
-            for v in group:
-                key = key * self.sizes[v] + (table.codes[:, v] + 1)
-            keys[:, g] = key
-        weights = np.ones(table.n_rows) if table.weights is None else table.weights
-        self.keys.append(keys)
-        self.weights.append(weights)
-        self._merge(1)
-        self.n_pending += len(self.keys[-1])
-        if self.n_pending > PENDING_ROWS:
-            self._merge(len(self.keys))
-            self.n_pending = 0
-
-    def _merge(self, last: int) -> None:
-        """Merge the last parts into one."""
-        keys = np.concatenate(self.keys[-last:])
-        weights = np.concatenate(self.weights[-last:])
-        order = np.lexsort(keys.T[::-1]) if keys.shape[1] > 1 else np.argsort(keys[:, 0])
-        keys = keys[order]
-        new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
-        if int(new.sum()) * len(self.sizes) > MAX_CELLS:
-            msg = (
-                f"more than {MAX_CELLS // len(self.sizes):,} distinct rows of {len(self.sizes)} "
-                "columns; use fewer bins, max_categories, or fewer columns"
-            )
-            raise MemoryLimitError(msg)
-        self.keys[-last:] = [keys[new]]
-        self.weights[-last:] = [np.add.reduceat(weights[order], np.flatnonzero(new))]
-
-    def table(self) -> Table:
-        """Return the distinct rows with their weights."""
-        self._merge(len(self.keys))
-        keys, weights = self.keys[0], self.weights[0]
-        codes = np.empty((len(keys), len(self.sizes)), dtype=np.int32, order="F")
-        for g, group in enumerate(self.groups):
-            key = keys[:, g]
-            for v in reversed(group):
-                key, code = np.divmod(key, self.sizes[v])
-                codes[:, v] = code - 1
-        codes.setflags(write=False)
-        like = self.like
-        return Table(like.names, like.codings, codes, weights, like.findings)
-
-
-def _groups(sizes: Sequence[int]) -> list[list[int]]:
-    """Return the columns in groups whose combinations fit into a number each."""
-    groups: list[list[int]] = [[]]
-    product = 1
-    for v, size in enumerate(sizes):
-        if product * size >= 2**63:
-            groups.append([])
-            product = 1
-        groups[-1].append(v)
-        product *= size
-    return groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,8 @@ def read_delimited(path: Path, content: bytes, options: ReadOptions) -> list[Raw
     if not content[:1000].strip() and not content.strip():
         msg = f"{path} is empty"
         raise FileFormatError(msg, path=str(path))
+    if options.skip_rows:
+        content = _blanked(path, content, options.skip_rows)
     delimiter = options.delimiter or sniff_delimiter(content)
     cells = split_cells(path, content, delimiter, options.engine)
     if not cells.n_rows:
@@ -42,6 +45,15 @@ def read_delimited(path: Path, content: bytes, options: ReadOptions) -> list[Raw
         raise FileFormatError(msg, path=str(path))
     names = cells.row(0)
     return [_below(column, name) for column, name in zip(cells.columns, names, strict=True)]
+
+
+def _blanked(path: Path, content: bytes, n_lines: int) -> bytes:
+    """Return a text with its first lines empty, so that those below keep their numbers."""
+    lines = content.split(b"\n", n_lines)
+    if len(lines) <= n_lines or not lines[-1].strip():
+        msg = f"{path} has nothing below its first {n_lines} lines"
+        raise FileFormatError(msg, path=str(path))
+    return b"\n" * n_lines + lines[-1]
 
 
 def _below(column: RawColumn, name: str) -> RawColumn:
@@ -72,14 +84,15 @@ def sniff_delimiter(content: bytes) -> str:
 
 
 def _evenness(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
-    """Return the share of lines that have as many cells as the first, and that number."""
+    """Return the share of lines with the most frequent number of cells, and that number."""
     try:
         widths = [len(row) for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True)]
     except csv.Error:
         return (0.0, 0)
-    if not widths or widths[0] < 2:
+    if not widths:
         return (0.0, 0)
-    return (sum(width == widths[0] for width in widths) / len(widths), widths[0])
+    width, times = Counter(widths).most_common(1)[0]
+    return (times / len(widths), width) if width > 1 else (0.0, 0)
 
 
 def _sniff_header(cells: Cells) -> bool:

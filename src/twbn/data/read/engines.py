@@ -10,13 +10,14 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twbn.data.columns import RawColumn
-from twbn.errors import FileFormatError
+from twbn.errors import FileFormatError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,8 @@ ROWS_AT_ONCE = 50_000
 BYTES_AT_ONCE = 2**24
 #: Shorter texts are read as fast by Python as another engine starts.
 SMALL = 200_000
+#: Lines of another length on top of a file that are taken for a title.
+MAX_ABOVE = 20
 
 
 class Cells:
@@ -134,8 +137,7 @@ def _by_pyarrow(content: bytes, delimiter: str) -> list[RawColumn] | None:
 
     from twbn.data.series import column_of_arrow
 
-    end = content.find(b"\n")
-    width = content.count(delimiter.encode(), 0, end if end >= 0 else len(content)) + 1
+    width = content.lstrip(b"\r\n").partition(b"\n")[0].count(delimiter.encode()) + 1
     texts = pa.dictionary(pa.int32(), pa.string())  # twice as fast as texts that are counted later
     try:
         table = arrow.read_csv(
@@ -197,12 +199,27 @@ def _by_python(path: Path, content: bytes, delimiter: str) -> Cells:
             parts = [_Part() for _ in range(width)]
         for i, row in enumerate(rows):
             if len(row) != width:
-                line = lines[first + i]
-                msg = f"{path}, line {line}: expected {width} values, found {len(row)}"
-                raise FileFormatError(msg, path=str(path), line=line)
+                raise _ragged(path, rows, lines[first:], i if first else 0, width)
         for part, cells in zip(parts, zip(*rows, strict=True), strict=True):
             part.add(cells)
     return Cells([_stripped(part.column()) for part in parts], lines)
+
+
+def _ragged(
+    path: Path, rows: Sequence[Sequence[str]], lines: Sequence[int], first: int, width: int
+) -> FileFormatError:
+    """Return the error about rows of unequal length; lines above a table are told as such."""
+    usual = Counter(len(row) for row in rows).most_common(1)[0][0]
+    start = next(i for i, row in enumerate(rows) if len(row) == usual)
+    title = all(2 * len(row) <= usual for row in rows[:start])
+    if first == 0 and 0 < start <= MAX_ABOVE and title:
+        above = lines[start] - 1
+        text = f"{path}, line 1: {len(rows[0])} value{'s' * (len(rows[0]) != 1)} where line "
+        text += f"{lines[start]} and most below have {usual}; to leave out what stands above the "
+        return FileFormatError(text, "table, give ", Setting("skip_rows", above), path=str(path))
+    i = next(i for i, row in enumerate(rows) if i >= first and len(row) != width)
+    msg = f"{path}, line {lines[i]}: expected {width} values, found {len(rows[i])}"
+    return FileFormatError(msg, path=str(path), line=lines[i])
 
 
 class _Part:

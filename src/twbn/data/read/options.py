@@ -14,4 +14,5 @@ class ReadOptions:
     delimiter: str | None = None
     header: bool | None = None
     encoding: str | None = None
+    skip_rows: int = 0  # lines above the table
     engine: str | None = None  # of `twbn.data.read.engines`; None: the first that is installed

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twbn.checks import checked_whole
 from twbn.data.build import build_table
 from twbn.data.coding_options import CodingOptions
 from twbn.data.columns import MISSING
@@ -40,6 +41,7 @@ def read_table(
     delimiter: str | None = None,
     header: bool | None = None,
     encoding: str | None = None,
+    skip_rows: int = 0,
     discretize: str | Discretize = "quantile",
     bins: int | None = None,
     max_categories: int | None = None,
@@ -58,14 +60,15 @@ def read_table(
 
     ``.parquet``, ``.arff`` and ``.dat`` (BLIP) are read as such, everything else as delimited
     text, whose delimiter and header are detected unless `delimiter` and `header` are given. Text is
-    UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise.
+    UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise. `skip_rows` is the
+    number of lines above the table, such as a title.
 
     With `distinct`, a file of delimited text or Parquet that is larger than memory, or several of
     them with the same columns, are read in chunks, twice, and collapsed to weighted distinct rows;
     `on_progress` is then called with the bytes done and the bytes in total. The other parameters
     are those of `as_table`.
     """
-    reading = ReadOptions(delimiter=delimiter, header=header, encoding=encoding)
+    reading = ReadOptions(delimiter, header, encoding, skip_rows)
     options = CodingOptions.of(
         discretize=discretize,
         bins=bins,
@@ -104,6 +107,7 @@ def read_columns(path: Path, options: ReadOptions) -> list[Column]:
     if options.delimiter is not None and len(options.delimiter) != 1:
         problem = f" must be one character, got {options.delimiter!r}"
         raise OptionError(Option("delimiter"), problem)
+    checked_whole("skip_rows", options.skip_rows, least=0)
     require_file(path)
     endings = [ending.lower() for ending in path.suffixes]
     kind = next((ending for ending in reversed(endings) if ending != ".gz"), "")
