@@ -92,7 +92,7 @@ def test_how_numbers_are_written_can_be_told_to_every_command(
     assert "--thousands ," in capsys.readouterr().out
     _, filled = through(path, "--thousands", ",")
     assert "not seen before" not in capsys.readouterr().err
-    assert float(pd.read_csv(filled)["v"][3].replace(",", "")) > 1000
+    assert float(pd.read_csv(filled, sep=";")["v"][3].replace(",", "")) > 1000
 
 
 def test_an_encoding_can_be_told_to_every_command(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_an_encoding_can_be_told_to_every_command(tmp_path: Path) -> None:
     text = "a,ö\n" + "".join(f"{a},{'ä' if b else 'ü'}\n" for a, b in zip(A, B, strict=True))
     path.write_text(text, encoding="cp1252")
     _, filled = through(path, "--encoding", "cp1252")
-    assert read_table(filled).states[1] == ("ä", "ü")
+    assert read_table(filled, encoding="cp1252").states[1] == ("ä", "ü")
 
 
 def test_results_from_missing_cells_are_verified_as_far_as_can_be(
@@ -274,3 +274,112 @@ def test_cuts_by_score_on_the_command_line(tmp_path: Path) -> None:
     assert found.coding == in_python.coding
     assert found.score == in_python.score
     assert run(["learn", str(path), *options, *budget[:-2], "--distinct"]) == 2
+
+
+def test_filled_cells_are_written_as_the_others_are(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    days = [f"{1 + i % 28:02}.{1 + i % 12:02}.2024" for i in range(120)]
+    share = [f"{10 * a + i / 16:.1f}%".replace(".", ",") for i, a in enumerate(A)]
+    whole = [f"{1 + i // 50}.{100 + 50 * b + i}" for i, b in enumerate(B)]
+    frame = pd.DataFrame({"a": A, "day": days, "share": share, "v": whole, "none": None})
+    for v, name in enumerate(["day", "share", "v"]):
+        frame.loc[v::17, name] = None
+    frame.to_csv(path, index=False, sep=";", encoding="cp1252")
+    options: dict[str, Any] = {"decimal": ",", "thousands": ".", "encoding": "cp1252"}
+    told = [word for name, mark in options.items() for word in (f"--{name}", mark)]
+    _, filled = through(path, *told)
+    before, after = read_table(path, **options), read_table(filled, **options)
+    kinds = [column.kind for column in before.diagnosis().columns]
+    assert [column.kind for column in after.diagnosis().columns] == kinds
+    assert kinds[1:4] == ["dates", "numbers", "numbers"]
+    assert after.n_missing.tolist() == [0, 0, 0, 0, 120]
+    text = pd.read_csv(filled, sep=";", encoding="cp1252", dtype=str)
+    pattern = {"day": r"[0-9]{2}[.][0-9]{2}[.]2024", "share": r"[0-9]+,[0-9]%", "v": r"[0-9.]+"}
+    for name, form in pattern.items():
+        assert text[name].str.fullmatch(form).all(), name
+    again = pd.read_csv(path, sep=";", encoding="cp1252", dtype=str)
+    assert ((again == text) | again.isna()).all().all()
+
+
+def test_separators_of_thousands_stand_every_three_digits() -> None:
+    column = [*["4,6", "4,1", "5,2"] * 39, "4.087229785247433", "4.2", "1.234,5"]
+    table = as_table({"a": A, "x": column}, decimal=",", thousands=".")
+    assert table.states[1] == (4.1, 4.6, 5.2, 1234.5)
+    assert table.n_missing[1] == 2
+
+
+def test_a_network_remembers_how_its_rows_were_read(tmp_path: Path) -> None:
+    path, out = tmp_path / "t.csv", tmp_path / "p.csv"
+    cells = [f"{56 + 20 * int(b)}.{100 + i}" for i, b in enumerate(B)]
+    cells[7] = "-9.999"
+    rows = "".join(f"{a};{cell}\n" for a, cell in zip(A, cells, strict=True))
+    path.write_text(f"a;v\n{rows}", encoding="utf-8")
+    options = ("--thousands", ".", "--decimal", ",", "--missing=-9.999")
+    net, _ = through(path, *options)
+    told = ["predict", str(path), "--net", str(net), "-q", "a", "-o", str(out)]
+    assert run(told) == 0
+    remembered = out.read_text(encoding="utf-8")
+    assert run([*told, *options]) == 0
+    assert out.read_text(encoding="utf-8") == remembered
+    assert read_network(net).data_options["missing"] == ["-9.999"]
+
+
+def test_frames_with_odd_types_go_through() -> None:
+    pa = pytest.importorskip("pyarrow")
+    pl = pytest.importorskip("polars")
+    frame = pd.DataFrame({"a": A, "cut": pd.cut(pd.Series(A + RNG.random(120)), 2), "no": None})
+    frame.loc[0, "cut"] = None
+    filled = Inference(fit(learn(frame, treewidth=1, max_iterations=50), frame)).impute(frame)
+    assert filled["cut"].dtype == frame["cut"].dtype
+    assert filled.isna().sum().tolist() == [0, 0, 120]
+    indices = pa.array(B.tolist(), pa.uint32())
+    labels = pa.DictionaryArray.from_arrays(indices, ["x", "y"])
+    lists = pa.array([["p"], ["p", "q"], [], None] * 30)
+    table = as_table(pa.table({"d": labels, "t": lists}))
+    assert table.states[0] == ("x", "y")
+    assert table.n_missing.tolist() == [0, 30]
+    prices = pl.DataFrame({"a": A, "p": [None, *(10.5 * B[1:] + np.arange(119))]})
+    prices = prices.with_columns(pl.col("p").cast(pl.Decimal(10, 2)))
+    engine = Inference(fit(learn(prices, treewidth=1, max_iterations=50), prices))
+    assert engine.impute(prices)["p"].null_count() == 0
+    with pytest.raises(DataError, match="collect"):
+        as_table(prices.lazy())
+    assert as_table(frame.rename(columns={"no": ("x", 1)}), drop=[str(("x", 1))]).n_variables == 2
+
+
+def test_pages_of_tables_with_missing_cells(tmp_path: Path) -> None:
+    path, page = tmp_path / "m.csv", tmp_path / "m.html"
+    path.write_text("a,b\n" + "x,u\ny,v\nx,u\n" * 30 + ",u\n", encoding="utf-8")
+    budget = ["--max-iterations", "50", "-o", str(tmp_path / "m.json"), "--report", str(page)]
+    assert run(["learn", str(path), *budget]) == 0
+    assert page.stat().st_size > 1000
+    told = ["report", str(tmp_path / "m.json"), "--data", str(path), "-o", str(page)]
+    assert run(told) == 0
+
+
+def test_lines_above_and_below_a_table_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "h.csv"
+    rows = "".join(f"{a},{b},{a + b}\n" for a, b in zip(A, B, strict=True))
+    path.write_text(f"Ward report,,\nPatient,,\nage,sex,stay\n{rows}", encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"line 3 is full; .* skip_rows=2"):
+        read_table(path)
+    assert read_table(path, skip_rows=2).names == ("age", "sex", "stay")
+    path.write_text(f"age,sex,stay\n{rows}Source: somebody\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match="found 1; a note below the table"):
+        read_table(path)
+    named = "".join(f"w{a},{b},{a + b}\n" for a, b in zip(A, B, strict=True))
+    path.write_text(f"ward,sex,stay\n{named}Total:,60,99\n", encoding="utf-8")
+    assert [finding.kind for finding in read_table(path).findings] == ["total"]
+
+
+def test_numbers_that_are_nearly_a_column_are_told() -> None:
+    odd = ["#DIV/0!", "#REF!", "#VALUE!", "unk"]
+    cells = [*odd, *(str(i % 40) for i in range(116))]
+    (finding,) = as_table({"a": A, "x": cells}).findings
+    assert finding.kind == "odd tokens"
+    assert dict(finding.remedy)["missing"] == tuple(odd)
+    units = [f"{i % 40 + 0.5} C" for i in range(120)]
+    table = as_table({"a": A, "t": units, "code": [f"{i % 5}A" for i in range(120)]})
+    assert [column.kind for column in table.diagnosis().columns] == [
+        "few numbers", "numbers", "states",
+    ]  # fmt: skip

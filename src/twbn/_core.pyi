@@ -205,6 +205,7 @@ class FamilyPricer:
 
 max_subset_variables: int
 max_dp_variables: int
+max_live_variables: int
 
 def subset_dp_bytes(n: int) -> float: ...
 
@@ -216,6 +217,21 @@ class SubsetTables:
 def subset_tables(
     index: ScoreIndex, scores: NDArray[np.float64], n_jobs: int, time_limit: float | None
 ) -> SubsetTables: ...
+def live_table_bytes(n: int) -> float: ...
+def live_subsets(
+    index: ScoreIndex,
+    scores: NDArray[np.float64],
+    k: int,
+    known: float,
+    tolerance: float,
+    max_bytes: int,
+    record: bool,
+    n_jobs: int,
+    time_limit: float | None,
+    on_progress: Callable[[int], None] | None,
+) -> tuple[
+    str, list[int], float, float, int, int, list[tuple[int, list[tuple[int, float, int]]]]
+]: ...
 def bounded_dp(
     tables: SubsetTables,
     k: int,

@@ -6,15 +6,16 @@ import difflib
 import math
 import numbers
 import os
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from twbn.errors import Option, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "FOREVER",
+    "checked_data_options",
     "checked_memory_limit",
     "checked_n_jobs",
     "checked_seed",
@@ -26,6 +27,23 @@ __all__ = [
 
 #: Seconds that mean "as long as it takes": some thirty years.
 FOREVER = 1e9
+
+#: The options with which a data file may have been read, and the types of their values.
+_DATA_OPTIONS: Mapping[str, tuple[type, ...]] = {
+    "delimiter": (str, type(None)),
+    "header": (bool, type(None)),
+    "encoding": (str, type(None)),
+    "skip_rows": (int,),
+    "discretize": (str,),
+    "bins": (int, type(None)),
+    "max_categories": (int, type(None)),
+    "drop": (list,),
+    "weights": (str, type(None)),
+    "missing": (list,),
+    "decimal": (str,),
+    "thousands": (str,),
+    "distinct": (bool,),
+}
 
 
 @overload
@@ -122,3 +140,13 @@ def unknown(kind: str, name: object, known: Sequence[str], *, of: str = "") -> s
 
 def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def checked_data_options(options: Any) -> dict[str, Any]:
+    """Return how a data file was read, as a file says it; raise ValueError if it cannot be."""
+    for key, value in dict(options).items():
+        lists_texts = not isinstance(value, list) or all(isinstance(v, str) for v in value)
+        if not isinstance(value, _DATA_OPTIONS.get(key, ())) or not lists_texts:
+            msg = f"data option {key!r} has the value {value!r}"
+            raise ValueError(msg)
+    return dict(options)

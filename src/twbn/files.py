@@ -116,7 +116,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+def writing(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Iterator[TextIO]:
     """Open a text file that replaces `path` only if the block succeeds.
 
     Until then, output goes to ``NAME.part``, which is removed on any error. Line endings are
@@ -124,7 +124,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """
     with (
         _replacing(Path(path)) as file,
-        io.TextIOWrapper(file, encoding="utf-8", newline="") as text,
+        io.TextIOWrapper(file, encoding=encoding, newline="") as text,
     ):
         yield text
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeAlias
 
-__all__ = ["ProgressBar", "bar_line"]
+__all__ = ["ProgressBar", "as_reporter", "bar_line"]
 
+#: Called with (seconds, iterations, best score).
+Reporter: TypeAlias = Callable[[float, int, float], None]
 #: Characters of the bar.
 WIDTH = 30
 
@@ -41,6 +45,16 @@ class ProgressBar:
         if self._shown:
             sys.stderr.write("\n")
             self._shown = False
+
+
+def as_reporter(
+    on_progress: Reporter | bool | None, time_limit: float | None
+) -> tuple[Reporter | None, AbstractContextManager[object]]:
+    """Return what to call with the progress, a bar if it is True, and what to close at the end."""
+    if on_progress is True:
+        bar = ProgressBar(time_limit)
+        return bar, bar
+    return (None if on_progress is False else on_progress), nullcontext()
 
 
 def bar_line(time_limit: float | None, seconds: float, n_iterations: int, best: float) -> str:

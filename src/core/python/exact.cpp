@@ -1,6 +1,7 @@
 // Exact search: dynamic programs over subsets and over bags.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -13,6 +14,7 @@
 #include <tuple>
 
 #include "exact/bounded_dp.h"
+#include "exact/live_search.h"
 #include "exact/subset_dp.h"
 #include "python/arrays.h"
 #include "python/module.h"
@@ -22,6 +24,53 @@ namespace twbn::python {
 
 namespace nb = nanobind;
 using namespace nb::literals;
+
+namespace {
+
+// The tree of a search as plain values: number of the node, then edge, bound and number of each
+// child.
+using Children = std::vector<std::tuple<int, double, std::int64_t>>;
+
+std::vector<std::pair<std::int64_t, Children>> told(const std::vector<Branching>& branchings) {
+  std::vector<std::pair<std::int64_t, Children>> result;
+  result.reserve(branchings.size());
+  for (const Branching& branching : branchings) {
+    Children children;
+    for (const Branching::Child& child : branching.children) {
+      children.emplace_back(child.edge, child.bound, child.number);
+    }
+    result.emplace_back(branching.number, std::move(children));
+  }
+  return result;
+}
+
+void bind_live(nb::module_& m) {
+  m.attr("max_live_variables") = max_live_variables;
+  m.def("live_table_bytes", &live_table_bytes, "n"_a);
+  m.def(
+      "live_subsets",
+      [](const ScoreIndex& index, Array1<double> scores, int k, double known, double tolerance,
+         std::int64_t max_bytes, bool record, int n_jobs, std::optional<double> time_limit,
+         nb::object on_progress) {
+        Control control;
+        control.set_time_limit(time_limit);
+        LiveSearch search(index, view(scores), k, known, tolerance, max_bytes, record);
+        auto [status, interrupted] =
+            run_watched(control, progress_report(control, on_progress),
+                        [&](Control& shared) { return search.run(n_jobs, shared); });
+        const char* text = interrupted                            ? "interrupted"
+                           : status == LiveStatus::solved         ? "solved"
+                           : status == LiveStatus::out_of_memory  ? "out_of_memory"
+                                                                  : "stopped";
+        return std::tuple(std::string(text), search.families(), search.bound(),
+                          search.root_bound(), search.n_nodes(), search.n_live(),
+                          told(search.branchings()));
+      },
+      "index"_a, "scores"_a, "k"_a, "known"_a, "tolerance"_a, "max_bytes"_a, "record"_a,
+      "n_jobs"_a, "time_limit"_a.none(), "on_progress"_a.none());
+}
+
+}  // namespace
 
 void bind_exact(nb::module_& m) {
   m.attr("max_subset_variables") = max_subset_variables;
@@ -70,6 +119,7 @@ void bind_exact(nb::module_& m) {
       },
       "tables"_a, "k"_a, "lower_bound"_a, "max_bytes"_a, "n_jobs"_a, "time_limit"_a.none(),
       "on_progress"_a.none());
+  bind_live(m);
 }
 
 }  // namespace twbn::python

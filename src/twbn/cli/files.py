@@ -24,6 +24,7 @@ __all__ = [
     "like_result",
     "read_data",
     "read_scores_or_data",
+    "remembered",
     "write_csv",
 ]
 
@@ -80,12 +81,19 @@ def coded_rows(
     path: Path, network: twbn.Network, reading: Mapping[str, Any], target: str | None = None
 ) -> twbn.Table:
     """Read rows, coded like the network; the target column may be absent."""
+    reading = remembered(reading, network)
     like = twbn.Table.blank(network.names, network.codings)
     names = ("delimiter", "header", "encoding", "skip_rows", "decimal", "thousands")
     options = {name: reading[name] for name in names}
     options["missing"] = (*MISSING, *reading["missing"])
     more: dict[str, Any] = {"absent_ok": True, "target": target, "unknown": "missing"}
     return twbn.read_table(path, like=like, **more, **options)
+
+
+def remembered(reading: Mapping[str, Any], network: twbn.Network) -> dict[str, Any]:
+    """Return how to read rows: as told, or else as the rows that a network was fitted to."""
+    told = {name: value for name, value in reading.items() if value != UNSET[name]}
+    return {**UNSET, **network.data_options, **told}
 
 
 def like_result(result: twbn.SearchResult) -> twbn.Table | None:
@@ -106,7 +114,7 @@ def check_target(path: Path | None) -> None:
 
 def check_writes_csv(path: Path | None) -> None:
     """Raise OptionError if a file extension promises something else than delimited text."""
-    if path is not None and path.suffix.lower() not in {"", ".csv", ".txt", ".gz"}:
+    if path is not None and path.suffix.lower() not in {"", ".csv", ".tsv", ".txt", ".gz"}:
         msg = f"{path}: rows are written as CSV; name the file {path.with_suffix('.csv').name}"
         raise OptionError(msg)
 
@@ -117,8 +125,10 @@ def cells_of(table: twbn.Table) -> Iterable[list[Any]]:
         yield [table.states[v][code] if code >= 0 else "" for v, code in enumerate(row)]
 
 
-def write_csv(file: Any, names: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write names and rows as CSV."""
-    writer = csv.writer(file, lineterminator="\n")
+def write_csv(
+    file: Any, names: Iterable[str], rows: Iterable[Sequence[Any]], delimiter: str = ","
+) -> None:
+    """Write names and rows as delimited text."""
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)

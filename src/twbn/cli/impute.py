@@ -10,11 +10,11 @@ import typer
 
 import twbn
 from twbn.cli.console import escape, out
-from twbn.cli.files import check_target, check_writes_csv, write_csv
+from twbn.cli.files import check_target, check_writes_csv, remembered, write_csv
 from twbn.cli.options import Data, Out, Seed
 from twbn.data.columns import MISSING, NumberColumn
 from twbn.data.interpret import Parsing
-from twbn.data.read import ReadOptions, read_columns
+from twbn.data.read import ReadOptions, delimiter_of, read_columns
 from twbn.files import writing
 from twbn.inference.fill import HOW, fill_columns
 
@@ -31,16 +31,15 @@ def impute(
     ] = "mean",
     seed: Seed = 0,
 ) -> None:
-    """Fill the missing cells of every row, given the row's other cells; writes CSV."""
+    """Fill the missing cells of every row, given the row's other cells; writes text like DATA."""
     check_target(out_file)
     check_writes_csv(out_file)
     engine = twbn.Inference(twbn.read_network(net))
-    columns = read_columns(
-        data,
-        ReadOptions(
-            reading["delimiter"], reading["header"], reading["encoding"], reading["skip_rows"]
-        ),
+    reading = remembered(reading, engine.network)
+    options = ReadOptions(
+        reading["delimiter"], reading["header"], reading["encoding"], reading["skip_rows"]
     )
+    columns = read_columns(data, options)
     missing = (*MISSING, *reading["missing"])
     parsing = Parsing(missing, reading["decimal"], reading["thousands"])
     found = fill_columns(engine.tree, columns, how=how, seed=seed, parsing=parsing)
@@ -56,8 +55,10 @@ def impute(
             for row, value in zip(*found[column.name], strict=True):
                 texts[row] = value
         cells.append(texts)
-    with writing(out_file) as file:
-        write_csv(file, [column.name for column in columns], zip(*cells, strict=True))
+    delimiter = "\t" if ".tsv" in out_file.suffixes else delimiter_of(data, options)
+    names = [column.name for column in columns]
+    with writing(out_file, encoding=options.encoding or "utf-8") as file:
+        write_csv(file, names, zip(*cells, strict=True), delimiter)
     n_filled = sum(len(rows) for rows, _ in found.values())
     out.print(
         f"{n_filled:,} cell{'s' * (n_filled != 1)} filled; written to {escape(str(out_file))}"

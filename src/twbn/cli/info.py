@@ -39,8 +39,19 @@ def info(
         out.print(f"… and {table.n_variables - MAX_SHOWN} more")
     for finding in found.findings:
         mark = "[red]unusable:[/]" if finding.unusable else "note:"
-        out.print(f"{mark} {escape(finding.column)} {escape(finding.message)}")
+        mend = "" if finding.unusable else _mending(finding.remedy)
+        out.print(f"{mark} {escape(finding.column)} {escape(finding.message)}{escape(mend)}")
     out.print(f"to learn: {escape(command)}")
+
+
+def _mending(remedy: tuple[tuple[str, Any], ...]) -> str:
+    """Return the options that would mend what is only worth a note."""
+    words = []
+    for name, value in remedy:
+        items = value if isinstance(value, tuple) else (value,)
+        words += [f"{flag(name)}={shlex.quote(str(item))}" for item in items[:3]]
+        words += ["…"] if items[3:] else []
+    return f" ({' '.join(words)})" if words else ""
 
 
 def _grid(found: Diagnosis) -> Grid:

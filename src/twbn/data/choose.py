@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from twbn.data.coding_options import CodingOptions
     from twbn.data.columns import Column, RawColumn
 
-__all__ = ["OTHER", "choose_coding"]
+__all__ = ["NOTHING", "OTHER", "choose_coding"]
 
 #: The state that stands for all rare ones.
 OTHER = "other"
@@ -29,6 +29,8 @@ OTHER = "other"
 NOTHING = "unknown"
 #: From this many states on, a column of states is told to have many.
 MANY_STATES = 50
+#: Words that a line of totals begins with.
+TOTALS = frozenset(("total", "totals", "sum", "subtotal", "gesamt", "summe", "somme", "totale"))
 #: Numbers, with either sign, that often stand for missing cells.
 MISSING_CODES = frozenset((9.0, 99.0, 999.0, 9999.0, 99999.0, 8888.0, 888.0))
 #: Numbers that count so many rows are row numbers, whatever the column is called.
@@ -123,13 +125,14 @@ def _of_states(column: RawColumn, options: CodingOptions) -> tuple[Coding, tuple
     if most is not None and n_states > most:
         return _grouped(column, most)
     states = tuple(sorted(column.values, key=_sort_key))
+    found = [*_if_total(column)]
     if n_states > max(UNUSABLE_SHARE * n_rows, FEW_STATES) or n_states == n_rows > 2:
-        return Categories(states), (_unusable(column),)
+        return Categories(states), (*found, _unusable(column))
     if n_states >= MANY_STATES:
         message = f"has {n_states} states; rare ones can be grouped into {OTHER!r}"
-        found = Finding(name, "many states", message, remedy=(("max_categories", FEW_STATES),))
-        return Categories(states), (found, *_if_alike(name, states))
-    return Categories(states), (*_if_constant(name, states), *_if_alike(name, states))
+        remedy = (("max_categories", FEW_STATES),)
+        found.append(Finding(name, "many states", message, remedy=remedy))
+    return Categories(states), (*found, *_if_constant(name, states), *_if_alike(name, states))
 
 
 def _unusable(column: RawColumn) -> Finding:
@@ -166,6 +169,18 @@ def _if_constant(name: str, states: Sequence[State]) -> tuple[Finding, ...]:
         return ()
     message = f"is constant: every value is {states[0]!r}"
     return (Finding(name, "constant", message, remedy=(("drop", (name,)),)),)
+
+
+def _if_total(column: RawColumn) -> tuple[Finding, ...]:
+    """Return a finding if the last row says that it is a total."""
+    origin = column.origin or column
+    last = int(origin.positions[-1]) if origin.n_rows else -1
+    text = str(origin.values[last]).casefold() if last >= 0 else ""
+    words = text.replace(":", " ").split()
+    if not words or words[0] not in TOTALS or origin.counts[last] > 1:
+        return ()
+    message = f"holds {origin.values[last]!r} in the last row: is that a line of totals?"
+    return (Finding(column.name, "total", message),)
 
 
 def _if_alike(name: str, states: Sequence[State]) -> tuple[Finding, ...]:

@@ -6,7 +6,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -194,13 +194,15 @@ class Bins(_Encoding):
                 codes[i], known[i] = labels[value], True
         return codes, ~known
 
-    def _number(self, value: State | None) -> float | None:
+    def _number(self, value: Any) -> float | None:
         if self.unit == "date" and isinstance(
             value, str | date
         ):  # moments of pandas are dates, too
             return date_number(str(value))
         if isinstance(value, str):
-            return as_number(value)
+            return as_number(value.strip().strip("$€£¥₹%"))
+        if isinstance(value, timedelta):  # in days, as columns of them are
+            return value.total_seconds() / 86400
         try:
             return None if value is None else float(value)
         except (TypeError, ValueError, OverflowError):

@@ -67,7 +67,7 @@ class CodingOptions:
         return cls(
             as_discretize(discretize, bins),
             parsing,
-            (drop,) if isinstance(drop, str) else tuple(drop),
+            (drop,) if isinstance(drop, str) else tuple(str(name) for name in drop),
             unknown=unknown,
             max_categories=max_categories,
             **others,  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ambiguous_date", "days_of"]
+__all__ = ["ambiguous_date", "date_format", "days_of"]
 
 _ISO_DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -42,6 +42,15 @@ def days_of(values: Sequence[Any]) -> NDArray[np.float64]:
         if len(equal) == 1:  # else nobody knows what is day and what is month
             best = equal[0]
     return best
+
+
+def date_format(values: Sequence[Any]) -> str:
+    """Return the format of dates that are not in ISO 8601, as `strftime` takes it; else nothing."""
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    patterns = [day + time for day in _DATE_FORMATS for time in _TIMES]
+    known = [int((~np.isnan(_formatted(texts, pattern))).sum()) for pattern in patterns]
+    iso = sum(_ISO_DATE.fullmatch(text) is not None for text in texts)
+    return patterns[int(np.argmax(known))] if max(known) > iso else ""
 
 
 def ambiguous_date(values: Sequence[Any]) -> str:

@@ -30,6 +30,7 @@ Kind: TypeAlias = Literal[
     "signs",
     "ambiguous dates",
     "states alike",
+    "total",
 ]
 
 

@@ -157,6 +157,9 @@ def _columns_of_frame(source: Any) -> list[Column]:
 
     from twbn.data.series import column_of_series
 
+    if isinstance(nw.from_native(source, pass_through=True), nw.LazyFrame):
+        msg = "cannot make a table from a lazy frame; give frame.collect()"
+        raise DataError(msg)
     given = getattr(source, "columns", None)
     labels = None
     if type(source).__module__.split(".")[0] == "pandas" and given is not None:
@@ -252,6 +255,14 @@ def _series_like(column: Any, cells: list[Any], implementation: Any) -> Any:
 
     kept = nw.Enum | nw.Categorical | nw.Datetime | nw.Date | nw.Duration
     dtype = column.dtype if isinstance(column.dtype, kept) else None
+    native = column.to_native()
+    if implementation.is_pandas() and hasattr(native.dtype, "categories"):
+        labels = {str(label): label for label in native.dtype.categories}
+        cells = [labels.get(cell, cell) if isinstance(cell, str) else cell for cell in cells]
+        named = {"index": native.index, "name": native.name}
+        return nw.from_native(type(native)(cells, dtype=native.dtype, **named), series_only=True)
+    if column.dtype.is_decimal():
+        cells = [None if cell is None else float(cell) for cell in cells]
     if isinstance(column.dtype, nw.Datetime | nw.Date):
         cells = [_moment(cell, column.dtype) for cell in cells]
     if isinstance(column.dtype, nw.Duration):

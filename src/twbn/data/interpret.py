@@ -11,7 +11,14 @@ import numpy as np
 from twbn.data.columns import MISSING, NumberColumn, RawColumn
 from twbn.data.dates import ambiguous_date, days_of
 from twbn.data.findings import Finding
-from twbn.data.written_numbers import MAX_ODD_TOKENS, look_like_numbers, sign_of, without_sign
+from twbn.data.written_numbers import (
+    MAX_ODD_TOKENS,
+    look_like_numbers,
+    plain_text,
+    sign_of,
+    without_sign,
+    without_thousands,
+)
 from twbn.errors import Option, OptionError
 from twbn.numerals import as_number
 
@@ -130,6 +137,8 @@ def _as_dates(column: RawColumn) -> tuple[Column, tuple[Finding, ...]]:
         found = [Finding(column.name, "dates", "holds dates, read as numbers of days")]
         found += [_odd_tokens(column, odd)] if odd.any() else []
         return replace(_numeric(column, days), unit="date"), tuple(found)
+    if _holds_mostly_numbers(column):
+        return column, (_mostly_numbers(column),)
     text = ambiguous_date(column.values)
     if text:
         message = (
@@ -177,11 +186,14 @@ def _numbers(values: Sequence[Any], parsing: Parsing) -> NDArray[np.float64]:
 
     If some have leading zeros (01234), all are codes, not numbers.
     """
-    texts = [value.strip() if isinstance(value, str) else repr(value) for value in values]
+    texts = [plain_text(value) if isinstance(value, str) else repr(value) for value in values]
     if parsing.thousands:
-        texts = [text.replace(parsing.thousands, "") for text in texts]
-    if parsing.decimal != ".":
-        texts = [text.replace(parsing.decimal, ".") for text in texts]
+        texts = without_thousands(texts, parsing.decimal, parsing.thousands)
+    if parsing.decimal != "." and any(parsing.decimal in text for text in texts):
+        texts = [
+            text.replace(".", "?").replace(parsing.decimal, ".") if isinstance(value, str) else text
+            for text, value in zip(texts, values, strict=True)
+        ]
     if _are_codes(texts):
         return np.full(len(texts), np.nan)
     if _PLAIN_NUMBERS.issuperset("\n".join(texts)):
@@ -219,6 +231,21 @@ def _is_nearly_all(column: RawColumn, odd: NDArray[np.bool_]) -> bool:
     counts = column.counts
     share = float(counts[odd].sum() / counts.sum())
     return n_others > FEW_NUMBERS or share <= MAX_ODD_SHARE
+
+
+def _holds_mostly_numbers(column: RawColumn) -> bool:
+    """Say whether most cells are numbers of many values, but too many tokens are not."""
+    odd = np.isnan(_numbers(column.values, Parsing()))
+    share = float(column.counts[odd].sum() / column.counts.sum())
+    return int((~odd).sum()) > FEW_NUMBERS and share <= MAX_ODD_SHARE
+
+
+def _mostly_numbers(column: RawColumn) -> Finding:
+    odd = np.isnan(_numbers(column.values, Parsing()))
+    tokens = tuple(str(column.values[i]) for i in np.flatnonzero(odd))
+    shown = ", ".join(map(repr, tokens[:5])) + (", …" if tokens[5:] else "")
+    message = f"holds numbers, but also {len(tokens)} other texts ({shown}), so it is not cut"
+    return Finding(column.name, "odd tokens", message, remedy=(("missing", tokens),))
 
 
 def _odd_tokens(column: RawColumn, odd: NDArray[np.bool_]) -> Finding:

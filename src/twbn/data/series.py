@@ -56,13 +56,18 @@ def _dictionary(array: Any) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
     import pyarrow.compute as pc
 
     if not pa.types.is_dictionary(array.type):
-        array = pc.dictionary_encode(array)
+        try:
+            array = pc.dictionary_encode(array)
+        except pa.ArrowNotImplementedError:  # lists and the like
+            column = RawColumn.from_cells("", array.to_pylist())
+            return column.values, column.positions
     if isinstance(array, pa.ChunkedArray):
         array = array.unify_dictionaries().combine_chunks()
         if isinstance(array, pa.ChunkedArray):
             array = array.chunk(0)
     values = tuple(plain_cell(value) for value in array.dictionary.to_pylist())
-    positions = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
+    signed = array.indices.cast(pa.int64())
+    positions = pc.fill_null(signed, -1).to_numpy(zero_copy_only=False).astype(np.int32)
     return values, positions
 
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from twbn.data.build import build_table, read_for
+from twbn.data.choose import NOTHING
 from twbn.data.coding import Bins, date_text
 from twbn.data.coding_options import CodingOptions
 from twbn.data.columns import NumberColumn
 from twbn.data.discretize import Discretize
 from twbn.data.frames import columns_of, with_cells
 from twbn.data.interpret import Parsing
+from twbn.data.spelling import spelled_like
 from twbn.data.table import Table
 from twbn.errors import Option, OptionError
 from twbn.inference.rows import complete, impute, predict_proba
@@ -81,7 +83,12 @@ def fill_columns(
             name: _decoded(network, network.index(name), filled.codes[at, network.index(name)])
             for name, at in place.items()
         }
-    return {name: (rows[name], values[name]) for name in rows}
+    by_name = {column.name: column for column in columns}
+    codings = dict(zip(network.names, network.codings, strict=True))
+    return {
+        name: (rows[name], spelled_like(by_name[name], codings[name], values[name], parsing))
+        for name in rows
+    }
 
 
 def _rows_to_fill(
@@ -92,7 +99,10 @@ def _rows_to_fill(
     for column in columns:
         if column.name not in network.names:
             continue
-        meant = read_for(column, network.codings[network.index(column.name)], parsing)
+        coding = network.codings[network.index(column.name)]
+        if coding.states == (NOTHING,):  # nothing is known of it, and nothing can be filled in
+            continue
+        meant = read_for(column, coding, parsing)
         empty = meant.missing if isinstance(meant, NumberColumn) else meant.positions < 0
         if empty.any():
             found[column.name] = np.flatnonzero(empty)

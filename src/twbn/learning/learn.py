@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +19,7 @@ from twbn.learning.checkpoint import Checkpoint
 from twbn.learning.cuts import cut_by_score
 from twbn.learning.scoring import ScoringOptions, scores_in_time
 from twbn.learning.structural_em import StructuralEm
-from twbn.progress_bar import ProgressBar
+from twbn.progress_bar import as_reporter
 from twbn.scores.lazy import LazyScores
 from twbn.scores.protocol import LocalScores
 from twbn.scores.rules import within_treewidth
@@ -155,25 +154,23 @@ def learn(
     keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
     arcs = (list(required), list(forbidden), tiers, list(roots), list(leaves))
     rules = ScoringOptions(score, ess, max_parents, *arcs)
-    budget = {"treewidth": treewidth, "max_iterations": max_iterations, "seed": seed}
-    budget["n_jobs"] = n_jobs
+    budget = {"treewidth": treewidth, "max_iterations": max_iterations}
+    budget |= {"seed": seed, "n_jobs": n_jobs}
     given = {**rules._asdict(), **budget}
-    if isinstance(on_progress, bool):
-        on_progress = ProgressBar(limit) if on_progress else None
+    report, shown = as_reporter(on_progress, limit)
     data = _usable(source, drop, discretize, given, clock, data_options or {})
     if polish:  # before any work is done
         refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
     if isinstance(data, Table) and data.n_missing.any():
-        given |= {**options, "method": search, "polish": polish}
-        return _from_incomplete(data, given, clock, start, keeper, data_options, on_progress)
+        given = {**rules._asdict(), **budget, **options, "method": search, "polish": polish}
+        return _from_incomplete(data, given, clock, start, keeper, data_options, report)
     scored = _scored(data, rules, treewidth, n_jobs, clock, start)
-    shown = on_progress if isinstance(on_progress, ProgressBar) else nullcontext()
     with deferred(), shown:  # from here on there is something to keep
         result = search(
             scored.scores,
             time_limit=_left(clock, 1 - POLISH_SHARE if polish else 1.0),
             start=start,
-            on_progress=on_progress,
+            on_progress=report,
             on_improvement=None if keeper is None else keeper.write,
             **budget,
             **options,
@@ -251,6 +248,7 @@ def _from_incomplete(
             data_options=dict(data_options or {}),
             status="interrupted" if found.status == "interrupted" else _unproved(found.result),
             bound=math.inf,
+            fingerprint=table.fingerprint,
         )
         return result if keeper is None else keeper.finish(result)
 

@@ -59,10 +59,14 @@ def fit(
     """
     table = _of_chunks(structure, data) if isinstance(data, Iterator) else data
     table = coded_like(structure, table).determined()
-    if not table.n_missing.any():
-        return fit_complete(structure, table, ess=ess, decomposition=decomposition)
-    network = fit_incomplete(structure, table, ess=ess, time_limit=time_limit).network
-    return network if decomposition is None else replace(network, decomposition=decomposition)
+    if table.n_missing.any():
+        network = fit_incomplete(structure, table, ess=ess, time_limit=time_limit).network
+    else:
+        network = fit_complete(structure, table, ess=ess, decomposition=decomposition)
+    changes: dict[str, Any] = {"data_options": getattr(structure, "data_options", {})}
+    if decomposition is not None:
+        changes["decomposition"] = decomposition
+    return replace(network, **changes) if any(changes.values()) else network
 
 
 def _of_chunks(structure: Any, chunks: Iterator[Any]) -> Table:

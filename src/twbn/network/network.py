@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ class Network(Coded, Viewed):
     Invariant: `tables[v]` has one axis for each parent of v, in the order of ``dag.parents[v]``
     (ascending), and v's own axis last; it is not negative and sums to one along the last axis. The
     arrays are read-only. `decomposition`, if there is one, decomposes the moral graph.
+    `data_options` tells how the file of the rows that it was fitted to was read, if there was one.
 
     Examples
     --------
@@ -57,6 +58,7 @@ class Network(Coded, Viewed):
     codings: tuple[Coding, ...]
     tables: tuple[NDArray[np.float64], ...]
     decomposition: TreeDecomposition | None = None
+    data_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(map(str, self.names)))

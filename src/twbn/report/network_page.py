@@ -13,7 +13,8 @@ from twbn.data import as_table
 from twbn.errors import DataError, MemoryLimitError, OptionError, VerificationError
 from twbn.files import write_text
 from twbn.inference import Inference, JunctionTree
-from twbn.network import Network, fit
+from twbn.learning.parameters import fit
+from twbn.network import Network
 from twbn.network.fit import coded_like
 from twbn.report.charts import trace_svg
 from twbn.report.drawing import draw_decomposition, draw_network
@@ -96,7 +97,7 @@ def network_page(
     if data is not None and result is not None:
         table = _checked_table(data, result)
         network = fit(dag, table, decomposition=proof)
-        if scores is None and result.score_name in SCORES:
+        if scores is None and result.score_name in SCORES and not table.n_missing.any():
             scores = LazyScores(
                 table, score=result.score_name, ess=result.ess or 1.0, max_parents=None
             )

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from twbn.checks import checked_data_options
 from twbn.errors import FileFormatError, GraphError, OptionError, VerificationError
 from twbn.files import read_text, write_text
 from twbn.graphs.dag import Dag
@@ -260,7 +261,7 @@ def _claims(document: Mapping[str, Any]) -> ResultClaims:
         n_variables=_whole(document["n_variables"]),
         treewidth=_whole(document["treewidth"]),
         trace=tuple(_trace_point(point) for point in document["trace"]),
-        data_options=_checked_data_options(document["data_options"]),
+        data_options=checked_data_options(document["data_options"]),
         score_name=str(document["scoring"]["score"]),
         ess=_checked_ess(document["scoring"]),
         about={
@@ -307,33 +308,6 @@ def _checked_ess(scoring: Mapping[str, Any]) -> float | None:
         msg = f"ess {ess!r} does not go with the score {scoring['score']!r}"
         raise ValueError(msg)
     return None if ess is None else float(ess)
-
-
-#: The options with which a data file may have been read, and the types of their values.
-_DATA_OPTIONS: Mapping[str, tuple[type, ...]] = {
-    "delimiter": (str, type(None)),
-    "header": (bool, type(None)),
-    "encoding": (str, type(None)),
-    "skip_rows": (int,),
-    "discretize": (str,),
-    "bins": (int, type(None)),
-    "max_categories": (int, type(None)),
-    "drop": (list,),
-    "weights": (str, type(None)),
-    "missing": (list,),
-    "decimal": (str,),
-    "thousands": (str,),
-    "distinct": (bool,),
-}
-
-
-def _checked_data_options(options: Any) -> dict[str, Any]:
-    for key, value in dict(options).items():
-        lists_texts = not isinstance(value, list) or all(isinstance(v, str) for v in value)
-        if not isinstance(value, _DATA_OPTIONS.get(key, ())) or not lists_texts:
-            msg = f"data option {key!r} has the value {value!r}"
-            raise ValueError(msg)
-    return dict(options)
 
 
 def _checked_coding(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...] | None:

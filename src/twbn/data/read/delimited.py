@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twbn.data.columns import MISSING, RawColumn
-from twbn.data.read.engines import split_cells
-from twbn.errors import FileFormatError
+from twbn.data.read.engines import MAX_ABOVE, Cells, split_cells
+from twbn.errors import FileFormatError, Setting
 from twbn.numerals import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from twbn.data.read.engines import Cells
     from twbn.data.read.options import ReadOptions
 
 __all__ = ["columns_of_rows", "read_delimited", "sniff_delimiter"]
 
 DELIMITERS = ",;\t|"
+#: Rows below a title that are looked at.
+ROWS_BELOW = 200
 
 
 def read_delimited(path: Path, content: bytes, options: ReadOptions) -> list[RawColumn]:
@@ -37,6 +38,8 @@ def read_delimited(path: Path, content: bytes, options: ReadOptions) -> list[Raw
     if not cells.n_rows:
         msg = f"{path} has no rows, only blank lines"
         raise FileFormatError(msg, path=str(path))
+    if options.header is None and not options.skip_rows:
+        _refuse_title(path, cells)
     header = options.header if options.header is not None else _sniff_header(cells)
     if not header:
         return [column.renamed(f"x{v}") for v, column in enumerate(cells.columns, start=1)]
@@ -45,6 +48,28 @@ def read_delimited(path: Path, content: bytes, options: ReadOptions) -> list[Raw
         raise FileFormatError(msg, path=str(path))
     names = cells.row(0)
     return [_below(column, name) for column, name in zip(cells.columns, names, strict=True)]
+
+
+def _refuse_title(path: Path, cells: Cells) -> None:
+    """Raise FileFormatError if the first rows are a title, padded with empty cells to full length.
+
+    That is so if at least half of their cells are empty, and the first full row below them consists
+    of texts above a column of numbers.
+    """
+    width = len(cells.columns)
+    for row in range(min(MAX_ABOVE, cells.n_rows - 2)):
+        filled = sum(map(bool, cells.row(row)))
+        if filled == width:
+            last = min(row + ROWS_BELOW, cells.n_rows)
+            below = Cells(columns_of_rows([""] * width, [cells.row(r) for r in range(row, last)]))
+            if row and not any(map(is_number, cells.row(row))) and _sniff_header(below):
+                line = cells.line(row)
+                text = f"{path}, line 1: mostly empty cells, but line {line} is full; to leave out "
+                what = Setting("skip_rows", line - 1)
+                raise FileFormatError(text, "what stands above the table, give ", what)
+            return
+        if 2 * filled > width:
+            return
 
 
 def _blanked(path: Path, content: bytes, n_lines: int) -> bytes:

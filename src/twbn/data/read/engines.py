@@ -33,6 +33,8 @@ BYTES_AT_ONCE = 2**24
 SMALL = 200_000
 #: Lines of another length on top of a file that are taken for a title.
 MAX_ABOVE = 20
+#: So many rows from the end, a row of another length is taken for a note.
+MAX_BELOW = 5
 
 
 class Cells:
@@ -219,6 +221,8 @@ def _ragged(
         return FileFormatError(text, "table, give ", Setting("skip_rows", above), path=str(path))
     i = next(i for i, row in enumerate(rows) if i >= first and len(row) != width)
     msg = f"{path}, line {lines[i]}: expected {width} values, found {len(rows[i])}"
+    if i >= len(rows) - MAX_BELOW and i > MAX_ABOVE:
+        msg += "; a note below the table has to be removed"
     return FileFormatError(msg, path=str(path), line=lines[i])
 
 

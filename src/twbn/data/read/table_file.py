@@ -15,7 +15,7 @@ from twbn.data.names import renamed
 from twbn.data.read.arff import read_arff
 from twbn.data.read.chunks import distinct_table
 from twbn.data.read.dat import read_dat
-from twbn.data.read.delimited import read_delimited
+from twbn.data.read.delimited import read_delimited, sniff_delimiter
 from twbn.data.read.options import ReadOptions
 from twbn.data.read.parquet import read_parquet
 from twbn.errors import Option, OptionError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from twbn.data.discretize import Discretize
     from twbn.data.table import Table
 
-__all__ = ["read_columns", "read_table", "table_of_file"]
+__all__ = ["delimiter_of", "read_columns", "read_table", "table_of_file"]
 
 
 def read_table(
@@ -119,3 +119,10 @@ def read_columns(path: Path, options: ReadOptions) -> list[Column]:
     if kind == ".dat":
         return list(read_dat(path, content.decode("utf-8")))
     return list(read_delimited(path, content, options))
+
+
+def delimiter_of(path: Path, options: ReadOptions) -> str:
+    """Return the delimiter of a file of delimited text; a comma for all other files."""
+    if {ending.lower() for ending in path.suffixes} & {".parquet", ".arff", ".dat"}:
+        return ","
+    return options.delimiter or sniff_delimiter(read_bytes(path, encoding=options.encoding))

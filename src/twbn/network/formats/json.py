@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twbn.checks import checked_data_options
 from twbn.data.coding import coding_document, coding_of
 from twbn.errors import FileFormatError
 from twbn.files import read_text, write_text
@@ -63,6 +64,8 @@ def network_document(network: Network) -> dict[str, Any]:
         },
         "tree_decomposition": None,
     }
+    if network.data_options:
+        document["data_options"] = dict(network.data_options)
     if network.decomposition is not None:
         document["tree_decomposition"] = {
             "width": network.decomposition.width,
@@ -108,7 +111,8 @@ def network_from_document(document: Any, source: str = "document") -> Network:
         if proof is not None:
             bags = tuple(frozenset(position[v] for v in bag) for bag in proof["bags"])
             decomposition = TreeDecomposition(bags, tuple((a, b) for a, b in proof["edges"]))
-        return Network(dag, names, codings, tuple(tables), decomposition)
+        options = checked_data_options(document.get("data_options", {}))
+        return Network(dag, names, codings, tuple(tables), decomposition, options)
     except KeyError as error:
         msg = f"{source}: the entry {error.args[0]!r} is missing"
         raise FileFormatError(msg) from None
