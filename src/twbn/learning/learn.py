@@ -154,11 +154,10 @@ def learn(
     keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
     arcs = (list(required), list(forbidden), tiers, list(roots), list(leaves))
     rules = ScoringOptions(score, ess, max_parents, *arcs)
-    budget = {"treewidth": treewidth, "max_iterations": max_iterations}
-    budget |= {"seed": seed, "n_jobs": n_jobs}
-    given = {**rules._asdict(), **budget}
+    budget = {"treewidth": treewidth, "max_iterations": max_iterations, "seed": seed}
+    budget["n_jobs"] = n_jobs
     report, shown = as_reporter(on_progress, limit)
-    data = _usable(source, drop, discretize, given, clock, data_options or {})
+    data = _usable(source, drop, discretize, rules._asdict() | budget, clock, data_options or {})
     if polish:  # before any work is done
         refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
     if isinstance(data, Table) and data.n_missing.any():
