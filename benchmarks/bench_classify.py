@@ -140,13 +140,13 @@ class Tan:
                 discretizationThreshold=1000,
             ),
         )
-        self.model.fit(self._codes(frame), classes.astype(str))
+        # Padded, so that the order of texts is that of the classes, whoever sorts them.
+        self.model.fit(self._codes(frame), np.array([f"{label:03}" for label in classes]))
         return self
 
     def predict_proba(self, frame: pd.DataFrame) -> Any:
         found = self.model.predict_proba(self._codes(frame))
-        order = np.argsort([int(label) for label in self.model.classes_])
-        return np.asarray(found)[:, order]
+        return np.asarray(found)
 
     def _codes(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the codes as texts; what is missing or new is the most frequent."""

@@ -512,7 +512,7 @@ def test_auto_says_what_it_chose() -> None:
         assert result.method == "auto"
         return result
 
-    assert "dynamic programming, as 9 variables are few" in choice(SCORES).notes[-1]
+    assert "a proof, as 9 variables are few" in choice(SCORES).notes[-1]
     assert choice(SCORES).status == "optimal"
     assert "optimal tree" in choice(SCORES, treewidth=1).notes[-1]
     assert "without a bound" in choice(LazyScores(TABLE)).notes[-1]

@@ -10,6 +10,7 @@ from twbn.cli.console import out, print_json, say_written, search_status, show_n
 from twbn.cli.files import check_target, like_result, read_data, read_scores_or_data
 from twbn.cli.options import (
     AsJson,
+    CertificateFile,
     Checkpoint,
     Ess,
     Forbidden,
@@ -66,6 +67,7 @@ def learn(
     polish: Polish = False,
     start: StartFile = None,
     checkpoint: Checkpoint = None,
+    certificate: CertificateFile = None,
     report: Page = None,
     out_file: OptionalOut = None,
     as_json: AsJson = False,
@@ -73,7 +75,8 @@ def learn(
 ) -> None:
     """Learn a structure of bounded treewidth; -o writes it with its proof (JSON)."""
     clock = Deadline(check_limits(treewidth, time_limit, max_iterations, seed, n_jobs))
-    _check_targets(out_file, report, checkpoint, source)
+    _check_targets(out_file, report, checkpoint or certificate, source)
+    check_target(certificate)
     first = None if start is None else read_result(start)
     data = read_scores_or_data(source, reading, kind, ess, max_parents)
     with deferred():  # what was found is written and shown even after Ctrl-C
@@ -98,6 +101,7 @@ def learn(
                 polish=polish,
                 start=first,
                 checkpoint=checkpoint,
+                certificate=certificate,
                 discretize=SCORE if by_score else "quantile",
                 data_options={} if isinstance(data, twbn.ScoreTable) else reading,
                 on_progress=show,

@@ -15,6 +15,7 @@ from twbn.search import METHODS
 __all__ = [
     "AsJson",
     "BinCount",
+    "CertificateFile",
     "Checkpoint",
     "Cut",
     "Data",
@@ -148,6 +149,10 @@ StartFile: TypeAlias = Annotated[
 Checkpoint: TypeAlias = Annotated[
     Path | None,
     typer.Option(help="Keep the best result so far in this file.", metavar="FILE"),
+]
+CertificateFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--certificate", help="Write a proof of optimality.", metavar="FILE"),
 ]
 Page: TypeAlias = Annotated[
     Path | None,

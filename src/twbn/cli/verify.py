@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import twbn
-from twbn.cli.console import err, escape, out, print_json
+from twbn.cli.console import err, escape, out, print_json, progress_bar
 from twbn.cli.files import like_result, read_data
 from twbn.cli.options import AsJson
 from twbn.data.discretize import SCORE
 from twbn.errors import OptionError, VerificationError
+from twbn.learning.certificate import check_certificate
 from twbn.scores.kinds import SCORES
+from twbn.search.certificate import read_certificate
 from twbn.search.result_file import ResultClaims, read_claims
+
+if TYPE_CHECKING:
+    from twbn.search.certificate.checker import Checked
 
 __all__ = ["verify"]
 
@@ -22,12 +27,18 @@ __all__ = ["verify"]
 def verify(
     result: Annotated[Path, typer.Argument(help="Result file (JSON).", metavar="RESULT")],
     data: Annotated[Path, typer.Option("--data", help="Table or scores (.jkl).", metavar="DATA")],
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Also check this proof of optimality.", metavar="CERTIFICATE"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a result file from the data alone: arcs, score, decomposition, width."""
     claimed = read_claims(result)
     if data.suffix == ".jkl":
-        scores: twbn.LocalScores = twbn.read_jkl(data)
+        given = twbn.read_jkl(data)
+        source: twbn.Table | twbn.ScoreTable = given
+        scores: twbn.LocalScores = given
     elif claimed.score_name not in SCORES:
         msg = (
             f"{result} was learned with scores {claimed.score_name}; verify it against those, "
@@ -38,15 +49,21 @@ def verify(
         # Cuts that a search chose cannot be found again from the data alone.
         by_score = claimed.data_options.get("discretize") == SCORE
         like = _like_claims(claimed) if by_score else None
-        table = read_data(data, claimed.data_options, like).determined()
+        source = table = read_data(data, claimed.data_options, like).determined()
         if table.n_missing.any():
             err.print("note: cells are missing; structure and proof are checked, the score is not")
-            _tell(claimed, claimed.verify_structure(), as_json=as_json)
+            _tell(claimed, claimed.verify_structure(), None, as_json=as_json)
             return
         scores = twbn.LazyScores(
             table, score=claimed.score_name, ess=claimed.ess or 1.0, max_parents=None
         )
-    _tell(claimed, claimed.verify(scores), as_json=as_json)
+    problems = claimed.verify(scores)
+    checked = None
+    if certificate is not None and not problems:
+        with progress_bar("checking the certificate", quiet=as_json) as report:
+            checked = check_certificate(read_certificate(certificate), claimed, source, report)
+        problems = checked.problems
+    _tell(claimed, problems, checked, as_json=as_json)
 
 
 def _like_claims(claimed: ResultClaims) -> twbn.Table | None:
@@ -57,10 +74,13 @@ def _like_claims(claimed: ResultClaims) -> twbn.Table | None:
         return None  # what is wrong with the file is told in full below
 
 
-def _tell(claimed: ResultClaims, problems: list[str], *, as_json: bool) -> None:
+def _tell(
+    claimed: ResultClaims, problems: list[str], checked: Checked | None, *, as_json: bool
+) -> None:
     """Print what is wrong, or what was verified."""
     if as_json:
-        print_json({"verified": not problems, "problems": problems})
+        proved = checked is not None and not problems
+        print_json({"verified": not problems, "proved_optimal": proved, "problems": problems})
     elif problems:
         for problem in problems:
             err.print(f"[bold red]wrong:[/] {escape(problem)}")
@@ -69,7 +89,12 @@ def _tell(claimed: ResultClaims, problems: list[str], *, as_json: bool) -> None:
             f"verified: score {claimed.score:.4f}, treewidth {claimed.treewidth} "
             f"(limit {claimed.about['treewidth_limit']})"
         )
-        if claimed.status == "optimal":
+        if checked is not None:
+            out.print(
+                f"proved optimal: {checked.n_branches:,} branches by obstructions, "
+                f"{checked.n_leaves:,} leaves that no structure escapes from"
+            )
+        elif claimed.status == "optimal":
             out.print("optimality is claimed by the file; it was not proved again")
     if problems:
         raise typer.Exit(1)

@@ -15,6 +15,7 @@ from twbn.data.table import Table
 from twbn.deadline import Deadline
 from twbn.errors import Option, OptionError
 from twbn.interrupts import deferred
+from twbn.learning.certificate import certified
 from twbn.learning.checkpoint import Checkpoint
 from twbn.learning.cuts import cut_by_score
 from twbn.learning.scoring import ScoringOptions, scores_in_time
@@ -70,6 +71,7 @@ def learn(
     start: Start | None = None,
     polish: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
+    certificate: str | os.PathLike[str] | None = None,
     drop: Sequence[str] | str = (),
     discretize: str | Discretize = "quantile",
     data_options: Mapping[str, Any] | None = None,
@@ -120,6 +122,9 @@ def learn(
         A file for the best result so far, replaced at most once a second while annealing, and at
         the end; on a cluster, after every round. ``start=read_result(file)`` continues from it; an
         existing file is otherwise refused.
+    certificate
+        A file for the proof that the result is optimal, which ``twbn verify`` checks; for methods
+        ``"auto"``, ``"exact"`` and ``"live-subsets"``, and for rows without missing cells.
     drop
         Columns to leave out; ``"unusable"``: all that cannot be learned from, such as identifiers,
         which are an error otherwise.
@@ -150,6 +155,8 @@ def learn(
     if limit is None and max_iterations is None:
         limit = DEFAULT_TIME_LIMIT
     clock = Deadline(limit)
+    if certificate is not None:
+        method_options["certify"] = True
     options = search.checked_options(method_options)
     keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
     arcs = (list(required), list(forbidden), tiers, list(roots), list(leaves))
@@ -158,8 +165,7 @@ def learn(
     budget["n_jobs"] = n_jobs
     report, shown = as_reporter(on_progress, limit)
     data = _usable(source, drop, discretize, rules._asdict() | budget, clock, data_options or {})
-    if polish:  # before any work is done
-        refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
+    _refuse_early(data, treewidth, polish=polish, certify=certificate is not None)
     if isinstance(data, Table) and data.n_missing.any():
         given = {**rules._asdict(), **budget, **options, "method": search, "polish": polish}
         return _from_incomplete(data, given, clock, start, keeper, data_options, report)
@@ -178,6 +184,8 @@ def learn(
             result = _polished(result, scored, rules, _left(clock))
         notes = (*scored.notes, *result.notes)
         result = result.but(notes=notes, data_options=dict(data_options or {}))
+        if certificate is not None:
+            result = certified(result, scored.candidates, certificate)
         return result if keeper is None else keeper.finish(result)
 
 
@@ -212,6 +220,16 @@ def _usable(
     share = None if clock.time_limit is None else CUT_SHARE * clock.time_limit
     search = partial(learn, **options, time_limit=share, method="anneal")
     return cut_by_score(source, table, search, reading)
+
+
+def _refuse_early(
+    data: LocalScores | Table, treewidth: int, *, polish: bool, certify: bool
+) -> None:
+    """Raise an error, before any work is done, for what cannot be had of these data."""
+    if polish:
+        refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
+    if certify and isinstance(data, Table) and data.n_missing.any():
+        raise OptionError(Option("certificate"), " needs rows without missing cells")
 
 
 def _from_incomplete(
@@ -263,6 +281,7 @@ class _Scored(NamedTuple):
     scores: LocalScores
     table: Table | None = None
     notes: tuple[str, ...] = ()
+    candidates: Mapping[str, Any] | None = None
 
 
 def _scored(
@@ -283,7 +302,7 @@ def _scored(
     scores, notes = scores_in_time(data, rules, n_jobs=n_jobs, time_limit=_left(clock), keep=kept)
     if scores.info.status == "interrupted":
         raise KeyboardInterrupt
-    return _Scored(scores, data, notes)
+    return _Scored(scores, data, notes, rules.candidates())
 
 
 def _keeper(

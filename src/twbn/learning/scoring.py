@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +20,7 @@ from twbn.scores.rules import RuleOptions, make_rules
 from twbn.scores.score_table import ScoreTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from twbn.data.table import Table
     from twbn.graphs.dag import Dag
@@ -63,6 +64,18 @@ class ScoringOptions(NamedTuple):
         rules = {name: getattr(self, name) for name in RuleOptions._fields}
         largest = int(make_rules(table.names, RuleOptions(**rules)).max_parents.max())
         return estimate(table.n_variables, largest)
+
+    def candidates(self) -> dict[str, Any]:
+        """Return as plain values which parent sets there are."""
+        sizes = self.max_parents
+        return {
+            "max_parents": dict(sizes) if isinstance(sizes, Mapping) else sizes,
+            "required": [list(arc) for arc in self.required],
+            "forbidden": [list(arc) for arc in self.forbidden],
+            "tiers": None if self.tiers is None else [list(tier) for tier in self.tiers],
+            "roots": list(self.roots),
+            "leaves": list(self.leaves),
+        }
 
 
 class ScoresInTime(NamedTuple):

@@ -4,6 +4,7 @@
 from twbn.search.auto import auto
 from twbn.search.bound import Bound, upper_bound
 from twbn.search.exact.bags import best_unbounded, dp
+from twbn.search.exact.live_subsets import live_subsets
 from twbn.search.exact.maxsat import maxsat
 from twbn.search.exact.milp import milp, milp_paper
 from twbn.search.exact.portfolio import exact
@@ -30,6 +31,7 @@ __all__ = [
     "dp",
     "exact",
     "first_structure",
+    "live_subsets",
     "maxsat",
     "milp",
     "milp_paper",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from twbn.errors import MemoryLimitError
 from twbn.scores.score_table import ScoreTable
 from twbn.search.bound.companion import beside_bound
-from twbn.search.exact.bags import dp
+from twbn.search.exact.portfolio import exact, proved_by_subsets
 from twbn.search.heuristic.anneal import anneal
 from twbn.search.heuristic.tree import refuse_too_large, tree
 from twbn.search.method import register, search_method
@@ -20,23 +20,31 @@ if TYPE_CHECKING:
 
 __all__ = ["auto"]
 
-#: Most variables for which dynamic programming is tried first, and its fraction of the time.
-MAX_PROOF_VARIABLES, PROOF_SHARE = 15, 0.6
+#: Most variables for which a proof is tried first, and its fraction of the time.
+MAX_PROOF_VARIABLES, PROOF_SHARE = 22, 0.6
 
 
 @register
-@search_method("auto", "whatever suits the problem; the notes say what, and why", improves=True)
-def auto(scores: LocalScores, run: Run) -> SearchResult:
+@search_method(
+    "auto",
+    "whatever suits the problem; the notes say what, and why",
+    improves=True,
+    certify="keep the search tree, for a certificate",
+)
+def auto(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResult:
     """Return a structure found by the method that suits the problem; the notes say which, and why.
 
     Notes
     -----
-    For treewidth one, `auto` finds the optimal tree. For few variables, it tries dynamic
-    programming and, if that does not finish, spends the remaining time on annealing. Otherwise it
-    runs annealing, alongside the bound of the relaxation if the limit is in seconds and the scores
-    are a table.
+    For treewidth one, `auto` finds the optimal tree. For few variables, it tries live subsets, or
+    dynamic programming over bags, and, if that does not finish, spends the remaining time on
+    annealing. Otherwise it runs annealing, alongside the bound of the relaxation if the limit is in
+    seconds and the scores are a table. With `certify` it does what ``"exact"`` does.
     """
-    result, reason = _by_what_suits(scores, run)
+    if certify:
+        result, reason = exact(scores, run, certify=True), "a proof, as a certificate is wanted"
+    else:
+        result, reason = _by_what_suits(scores, run)
     return result.noted(f"auto: {reason}").but(method=run.method, seconds=run.seconds)
 
 
@@ -56,13 +64,14 @@ def _by_what_suits(scores: LocalScores, run: Run) -> tuple[SearchResult, str]:
         reason = f"annealing beside a bound, as {run.n} variables are too many for a quick proof"
         return _anneal_beside_bound(scores, run), reason
     left = run.time_left or 0.0
-    proof = dp(scores, run.with_changes(time_limit=PROOF_SHARE * left, on_improvement=None))
-    if proof.status not in {"time_limit", "memory_limit"}:
-        return proof, f"dynamic programming, as {run.n} variables are few"
+    first = run.with_changes(time_limit=PROOF_SHARE * left, on_improvement=None)
+    proof = proved_by_subsets(scores, first, certify=False)
+    if proof is not None and proof.status not in {"time_limit", "memory_limit"}:
+        return proof, f"a proof, as {run.n} variables are few"
     reason = f"annealing beside a bound, as {run.n} variables are too hard for a quick proof"
     result = _anneal_beside_bound(scores, run, proof)
-    bound = max(min(result.bound, proof.bound), result.score)
-    return result.but(bound=bound), reason
+    bound = result.bound if proof is None else min(result.bound, proof.bound)
+    return result.but(bound=max(bound, result.score)), reason
 
 
 def _anneal_beside_bound(

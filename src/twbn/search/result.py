@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from twbn.graphs.dag import Dag
     from twbn.graphs.decomposition import TreeDecomposition
     from twbn.scores.protocol import LocalScores
+    from twbn.search.certificate.proof import Proof
 
 __all__ = [
     "STATUSES",
@@ -142,6 +143,8 @@ class SearchResult(Viewed):
     verified
         Whether the score was recomputed from local scores when this object was created; False for
         a result read from a file.
+    proof
+        The search tree behind an optimal result, if it was asked for (`learn(certificate=...)`).
     n_accepted
         Of a local search: how many moves were made.
     trace
@@ -168,6 +171,7 @@ class SearchResult(Viewed):
     coding: tuple[Mapping[str, Any], ...] | None = field(default=None, repr=False)
     data_options: Mapping[str, Any] = field(default_factory=dict)
     verified: bool = field(default=False, compare=False)
+    proof: Proof | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.dag.n_vertices != len(self.names):

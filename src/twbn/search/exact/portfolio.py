@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from twbn.errors import MemoryLimitError
+from twbn.checks import half_of_memory
+from twbn.errors import MemoryLimitError, Option, OptionError
 from twbn.search.bound.companion import beside_bound
 from twbn.search.exact.bags import dp
+from twbn.search.exact.live_subsets import fits, live_subsets
 from twbn.search.exact.milp import milp
 from twbn.search.heuristic.anneal import anneal
 from twbn.search.method import register, search_method
@@ -18,52 +20,82 @@ if TYPE_CHECKING:
     from twbn.search.result import SearchResult
     from twbn.search.run import Run
 
-__all__ = ["exact"]
+__all__ = ["exact", "proved_by_subsets"]
 
 #: Most variables for which the integer program is tried; beyond, its relaxation is as good.
 MAX_MILP_VARIABLES = 32
+#: Most variables and largest treewidth for which the program over bags is ahead of live subsets.
+MAX_BAG_VARIABLES, MAX_BAG_TREEWIDTH = 15, 2
 #: Seconds that must be left for a second attempt to be worthwhile.
 LEAST_SECONDS = 0.1
+#: Share of the time for annealing, beside a bound, before the integer program.
+ANNEAL_SHARE = 0.5
 
 
 @register
-@search_method("exact", "the optimum with a proof, by whatever fits")
-def exact(scores: LocalScores, run: Run) -> SearchResult:
+@search_method(
+    "exact",
+    "the optimum with a proof, by whatever fits",
+    certify="keep the search tree, for a certificate",
+)
+def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResult:
     """Return an optimal structure within the treewidth limit with a proof, or the best found.
 
     Notes
     -----
-    Uses dynamic programming if it fits into memory, beginning with the best structure without a
-    treewidth limit; otherwise, or in the remaining time if memory runs out, the integer program
-    with cuts; and, for many variables, annealing alongside the bound of the relaxation, which
-    leaves a gap.
+    Up to 25 variables, live subsets are searched, or, for a treewidth of two and few variables, the
+    program over bags. Otherwise, or in the remaining time if memory runs out: annealing beside a
+    bound, and then, for up to 32 variables, the integer program with cuts, which starts from what
+    annealing has found.
     """
     bound, start = math.inf, run.first
-    try:
-        proved = dp(scores, run.with_changes(time_limit=run.time_limit))
+    proved = proved_by_subsets(scores, run, certify=certify)
+    if proved is not None:
         left = run.deadline.left_or_forever
         if proved.status != "memory_limit" or (not run.unlimited and left < LEAST_SECONDS):
             return proved.but(method=run.method)
         bound, start = proved.bound, run.with_changes(start=proved).first
-    except MemoryLimitError:
-        pass
-    rest = run.with_changes(time_limit=run.time_left_if_limited, start=start)
-    if run.n <= MAX_MILP_VARIABLES:
-        result = milp(scores, rest)
-    elif run.max_iterations is not None:
-        # The result must not depend on the clock, so it cannot include a bound that stops by time.
-        result = anneal(scores, rest)
-    else:
-        seconds = DEFAULT_TIME_LIMIT if rest.time_limit is None else rest.time_limit
-        result = beside_bound(
-            lambda: anneal(scores, rest),
-            scores,
-            treewidth=run.treewidth,
-            time_limit=seconds,
-            seed=run.seed,
-        )
+    elif certify:
+        problem = f" needs the tables over all subsets of {run.n} variables to fit into memory"
+        raise OptionError(Option("certificate"), problem)
+    result = _without_tables(scores, run.with_changes(time_limit=run.time_limit, start=start))
     return result.but(
         method=run.method,
         bound=max(min(result.bound, bound), result.score),
         seconds=run.seconds,
     )
+
+
+def proved_by_subsets(scores: LocalScores, run: Run, *, certify: bool) -> SearchResult | None:
+    """Return the result of the method with tables over subsets that suits, or None if none fits."""
+    if not fits(run.n, half_of_memory()):
+        return None
+    rest = run.with_changes(time_limit=run.time_left_if_limited)
+    try:
+        if not certify and run.n <= MAX_BAG_VARIABLES and run.k <= MAX_BAG_TREEWIDTH:
+            return dp(scores, rest)
+        return live_subsets(scores, rest, certify=certify)
+    except MemoryLimitError:
+        return None
+
+
+def _without_tables(scores: LocalScores, run: Run) -> SearchResult:
+    """Return what annealing finds beside a bound, and the integer program after it."""
+    if run.max_iterations is not None:
+        # The result must not depend on the clock, so it cannot include a bound that stops by time.
+        return anneal(scores, run)
+    with_program = run.n <= MAX_MILP_VARIABLES
+    seconds = DEFAULT_TIME_LIMIT if run.unlimited else run.time_left or LEAST_SECONDS
+    first = run.with_changes(time_limit=(ANNEAL_SHARE if with_program else 1.0) * seconds)
+    result = beside_bound(
+        lambda: anneal(scores, first),
+        scores,
+        treewidth=run.treewidth,
+        time_limit=first.time_limit,
+        seed=run.seed,
+    )
+    if not with_program or result.status in {"optimal", "interrupted"}:
+        return result
+    rest = run.with_changes(time_limit=run.time_left_if_limited, start=result)
+    program = milp(scores, rest)
+    return program.but(bound=max(min(program.bound, result.bound), program.score))

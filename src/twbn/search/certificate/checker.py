@@ -1,0 +1,211 @@
+"""A checker of certificates that relies on nothing but NumPy and the definitions.
+
+The proof is a tree of cases. A *case* forbids some pairs of variables to be in one family (a child
+with its parents) and keeps others: structures in which every kept pair is in a family. A case is
+split by a set of pairs which, together with the kept ones, make a graph of treewidth above the
+limit. The moral graph of a structure within the limit lacks one of them, and not a kept one: the
+first that it lacks, in the order of the children, says which child it belongs to. So the leaves
+cover all structures, and it is left to show that no acyclic structure of a leaf, of any width,
+scores more than the certificate claims: that is a dynamic program over the sets of variables that
+can come first in an order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from twbn.search.certificate.proof import Branch, Proof
+
+__all__ = ["Checked", "Families", "check_proof", "is_wider"]
+
+#: Scores are sums of logarithms; equal ones may differ by this fraction.
+TOLERANCE = 1e-9
+
+#: For each child: parent sets as masks, and their scores.
+Families = list[tuple["NDArray[np.int64]", "NDArray[np.float64]"]]
+
+
+class Checked(NamedTuple):
+    """What was found: how many branches and leaves were checked, and what is wrong."""
+
+    n_branches: int
+    n_leaves: int
+    problems: list[str]
+
+
+def check_proof(
+    proof: Proof, families: Families, on_progress: Callable[[int, int], None] | None = None
+) -> Checked:
+    """Return what is wrong with a proof about these families; nothing if it is valid.
+
+    O(n 2^n) for every leaf, and a decision of treewidth for every branch.
+    """
+    branches = {branch.number: branch for branch in proof.branches}
+    problems = []
+    if len(branches) < len(proof.branches):
+        problems.append("two branches have the same number")
+    leaf = _Leaf(families, proof.score)
+    n_leaves, seen = 0, set[int]()
+    cases: list[_Case] = [_Case(0 if branches else None, frozenset(), frozenset())]
+    while cases and not problems:
+        case = cases.pop()
+        if case.number is None:
+            n_leaves += 1
+            problems += leaf.problems(case.forbidden)
+            continue
+        if case.number not in branches or case.number in seen:
+            problems.append(f"branch {case.number} is missing, or is met twice")
+            continue
+        seen.add(case.number)
+        branch = branches[case.number]
+        pairs = _pairs_of(branch, len(families))
+        if not is_wider(case.kept | set(pairs), proof.treewidth_limit):
+            problems.append(f"branch {case.number} does not split by an obstruction")
+            continue
+        for position, (pair, (_, _, number)) in enumerate(zip(pairs, branch.children, strict=True)):
+            kept = case.kept | set(pairs[:position])
+            cases.append(_Case(number, case.forbidden | {pair}, kept))
+        if on_progress is not None:
+            on_progress(len(seen), len(branches))
+    if not problems and len(seen) < len(branches):
+        problems.append(f"{len(branches) - len(seen)} branches are not met from the root")
+    return Checked(len(seen), n_leaves, problems)
+
+
+class _Case(NamedTuple):
+    """A case to be checked: the branch that splits it, or None for a leaf."""
+
+    number: int | None
+    forbidden: frozenset[tuple[int, int]]
+    kept: frozenset[tuple[int, int]]
+
+
+def _pairs_of(branch: Branch, n: int) -> list[tuple[int, int]]:
+    """Return the pairs of a branch; those that are none make it too narrow to be accepted."""
+    pairs = [(min(u, v), max(u, v)) for u, v, _ in branch.children]
+    return pairs if all(0 <= u < v < n for u, v in pairs) else []
+
+
+class _Leaf:
+    """The bound on all acyclic structures without certain pairs, of any width."""
+
+    def __init__(self, families: Families, score: float) -> None:
+        self.n = n = len(families)
+        self.score = score
+        slack = TOLERANCE * abs(score)
+        best = [scores.max() for _, scores in families]
+        # A family that alone loses more than there is to lose is in no better structure.
+        spare = sum(best) - score + slack
+        self.limit = score + slack
+        self.families = [
+            (masks[top - scores <= spare], scores[top - scores <= spare])
+            for (masks, scores), top in zip(families, best, strict=True)
+        ]
+        self.members = [
+            [int(m) | 1 << v for m in masks] for v, (masks, _) in enumerate(self.families)
+        ]
+        sets = np.arange(2**n)
+        sizes = np.array([bin(s).count("1") for s in range(2**n)])
+        # For each size: the sets, and for each variable in them the set without it.
+        self.layers = []
+        for size in range(1, n + 1):
+            of_size = sets[sizes == size]
+            last = [np.flatnonzero(of_size >> v & 1) for v in range(n)]
+            self.layers.append((of_size, last))
+
+    def problems(self, forbidden: Iterable[tuple[int, int]]) -> list[str]:
+        """Say if a structure without the forbidden pairs may score more than it should."""
+        bound = self.bound([1 << u | 1 << v for u, v in forbidden])
+        if bound <= self.limit:
+            return []
+        return [f"a leaf has a bound of {bound:.6f}, above the score {self.score:.6f}"]
+
+    def bound(self, forbidden: Sequence[int]) -> float:
+        """Return the best score of an acyclic structure: sets that come first, by size."""
+        best = np.stack([self._best_inside(v, forbidden) for v in range(self.n)])
+        value = np.full(2**self.n, -np.inf)
+        value[0] = 0.0
+        for of_size, members in self.layers:
+            found = np.full(len(of_size), -np.inf)
+            for v, rows in enumerate(members):
+                before = of_size[rows] ^ (1 << v)
+                found[rows] = np.maximum(found[rows], value[before] + best[v][before])
+            value[of_size] = found
+        return float(value[-1])
+
+    def _best_inside(self, v: int, forbidden: Sequence[int]) -> NDArray[np.float64]:
+        """Return, for each set of variables, the best family of v with parents inside it."""
+        masks, scores = self.families[v]
+        allowed = [not any(pair & m == pair for pair in forbidden) for m in self.members[v]]
+        best = np.full(2**self.n, -np.inf)
+        np.maximum.at(best, masks[allowed], scores[allowed])
+        for u in range(self.n):
+            halves = best.reshape(-1, 2, 2**u)
+            np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
+        return best
+
+
+def is_wider(pairs: Iterable[tuple[int, int]], k: int) -> bool:
+    """Say whether the graph of these pairs has a treewidth above k.
+
+    A graph has treewidth at most k if its vertices can be eliminated one by one, each with at most
+    k neighbours left, which then become adjacent. What is left depends on which vertices are gone,
+    not on their order, so each set is tried once. A vertex with at most k neighbours that are
+    adjacent already, or all but one of them, can be eliminated without loss.
+
+    Examples
+    --------
+    >>> triangle = [(0, 1), (1, 2), (0, 2)]
+    >>> is_wider(triangle, 1), is_wider(triangle, 2)
+    (True, False)
+    """
+    near: dict[int, set[int]] = {}
+    for u, v in pairs:
+        near.setdefault(u, set()).add(v)
+        near.setdefault(v, set()).add(u)
+    return not _can_be_eliminated(near, k, set())
+
+
+def _can_be_eliminated(near: dict[int, set[int]], k: int, failed: set[frozenset[int]]) -> bool:
+    while True:
+        if len(near) <= k + 1:
+            return True
+        safe = next((v for v in near if len(near[v]) <= k and _is_safe(near, v)), None)
+        if safe is None:
+            break
+        near = _eliminated(near, safe)
+    rest = frozenset(near)
+    if rest in failed:
+        return False
+    failed.add(rest)
+    small = sorted((v for v in near if len(near[v]) <= k), key=lambda v: len(near[v]))
+    return any(_can_be_eliminated(_eliminated(near, v), k, failed) for v in small)
+
+
+def _is_safe(near: dict[int, set[int]], v: int) -> bool:
+    """Say whether the neighbours of a vertex are adjacent, but for at most one of them."""
+    around = near[v]
+    return (
+        any(
+            all(others - near[u] == {u} for u in others)
+            for others in (around - {w} for w in around)
+        )
+        or len(around) <= 1
+    )
+
+
+def _eliminated(near: dict[int, set[int]], v: int) -> dict[int, set[int]]:
+    """Return the graph without a vertex, its neighbours adjacent."""
+    around = near[v]
+    return {
+        u: (others | around) - {u, v} if u in around else others
+        for u, others in near.items()
+        if u != v
+    }
