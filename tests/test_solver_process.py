@@ -16,7 +16,7 @@ import twbn
 from twbn.deadline import Deadline
 from twbn.graphs.treewidth.program import treewidth_by_program
 from twbn.search.bound.companion import beside_bound
-from twbn.search.bound.rounds import upper_bound
+from twbn.search.bound.upper_bound import upper_bound
 from twbn.solvers.process import SolverDiedError, SolverProcess
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bound/cut_search.h"
+#include "bound/dual_ascent.h"
 #include "bound/family_pricer.h"
 #include "python/arrays.h"
 #include "python/module.h"
@@ -64,6 +65,29 @@ void bind_bound(nb::module_& m) {
       },
       "n"_a, "edges"_a, "k"_a, "n_steps"_a, "least"_a, "max_cuts"_a, "seed"_a,
       "time_limit"_a.none());
+  nb::class_<DualAscent>(m, "DualAscent")
+      .def(nb::init<const ScoreIndex&, std::uint64_t>(), "index"_a, "seed"_a, nb::keep_alive<1, 2>())
+      .def(
+          "climb",
+          [](DualAscent& self, std::optional<double> time_limit) {
+            nb::gil_scoped_release release;
+            Control control;
+            control.set_time_limit(time_limit);
+            return self.climb(control);
+          },
+          "time_limit"_a.none())
+      .def(
+          "improve",
+          [](DualAscent& self, int max_idle, std::optional<double> time_limit) {
+            nb::gil_scoped_release release;
+            Control control;
+            control.set_time_limit(time_limit);
+            self.improve(max_idle, control);
+          },
+          "max_idle"_a, "time_limit"_a.none())
+      .def("bound", &DualAscent::bound)
+      .def("clusters", &DualAscent::clusters)
+      .def("prices", &DualAscent::prices);
   nb::class_<FamilyPricer>(m, "FamilyPricer")
       .def(nb::init<const ScoreIndex&>(), "index"_a, nb::keep_alive<1, 2>())
       .def(

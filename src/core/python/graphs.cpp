@@ -1,6 +1,7 @@
 // Graphs: elimination orders, treewidth, codes of k-trees.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -8,10 +9,13 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "graphs/dandelion.h"
 #include "graphs/elimination.h"
 #include "graphs/positive_instances.h"
+#include "graphs/small_treewidth.h"
 #include "python/arrays.h"
 #include "python/module.h"
 #include "python/watch.h"
@@ -41,6 +45,17 @@ void bind_graphs(nb::module_& m) {
       },
       "n"_a, "edges"_a, "fill"_a, "seed"_a, "give_up_above"_a, "time_limit"_a.none());
 
+  m.def(
+      "small_treewidth_at_most",
+      [](const std::vector<std::pair<int, int>>& edges, int k) {
+        SmallGraph graph;
+        for (const auto& [u, v] : edges) {
+          if (u < 0 || v < 0 || u > 31 || v > 31) throw nb::value_error("at most 32 vertices");
+          graph.add_edge(u, v);
+        }
+        return SmallTreewidth().at_most(graph, k);
+      },
+      "edges"_a, "k"_a);
   m.attr("max_decision_vertices") = max_decision_vertices;
   m.def(
       "decide_treewidth",

@@ -11,8 +11,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length
 
+from twbn.checks import checked_time_limit
 from twbn.data.coding import Categories
 from twbn.data.table import Table
+from twbn.deadline import Deadline
 from twbn.errors import DataError
 from twbn.interrupts import deferred
 from twbn.learning.estimator import TreewidthEstimator
@@ -57,6 +59,7 @@ class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[
         if y is None:
             msg = f"{type(self).__name__} requires y to be passed, but the target y is None"
             raise DataError(msg)
+        clock = Deadline(checked_time_limit(self.time_limit))
         features = checked_features(self, X, reset=True)
         y = _check_y(_without_nullable(y), estimator=self)
         check_classification_targets(y)
@@ -81,7 +84,7 @@ class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[
             table.weights,
         )
         with deferred():
-            interrupted = self._learn(joint.determined())
+            interrupted = self._learn(joint.determined(), clock)
         if interrupted:
             raise KeyboardInterrupt
         return self
@@ -92,10 +95,10 @@ class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[
         required = [(self.class_name_, name) for name in features]
         return {"required": required, "roots": [self.class_name_]}
 
-    def _learn(self, table: Table) -> bool:
+    def _learn(self, table: Table, clock: Deadline) -> bool:
         # EM would take as long as the tables are large; what a feature lacks is drawn given the
         # class for the structure, and left out of the counts for the parameters.
-        options = self._search_options(table.n_variables) | self._rules(table)
+        options = self._search_options(table.n_variables, clock) | self._rules(table)
         result = learn(_filled_given_class(table, options["seed"]), **options)
         strength = STRENGTH if self.parameter_ess is None else self.parameter_ess
         first = table.n_variables - 1

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from twbn.checks import checked_time_limit
 from twbn.data.coding import Bins
 from twbn.data.frames import with_cells
 from twbn.deadline import Deadline
@@ -36,6 +37,8 @@ __all__ = ["TreewidthBN", "TreewidthEstimator"]
 
 #: Iterations per variable if neither a time limit nor a number of iterations is given.
 ITERATIONS_PER_VARIABLE = 20_000
+#: Share of the time left after coding that the search for a structure gets.
+SEARCH_SHARE = 0.9
 #: Most rounds of structural EM, where cells are missing.
 MAX_ROUNDS = 4
 
@@ -110,8 +113,11 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         return tags
 
-    def _search_options(self, n_variables: int) -> dict[str, Any]:
-        """Return how a structure is searched for, as `twbn.learn` takes it."""
+    def _search_options(self, n_variables: int, clock: Deadline) -> dict[str, Any]:
+        """Return how a structure is searched for, as `twbn.learn` takes it.
+
+        Coding the rows has taken some of the time; fitting the parameters will take some.
+        """
         budget = self.max_iterations
         if budget is None and self.time_limit is None:
             budget = ITERATIONS_PER_VARIABLE * n_variables
@@ -120,19 +126,19 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
             "score": self._default_score if self.structure_score is None else self.structure_score,
             "ess": self.ess,
             "max_parents": self.max_parents,
-            "time_limit": self.time_limit,
+            "time_limit": None if clock.left is None else SEARCH_SHARE * clock.left,
             "max_iterations": budget,
             "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
             "n_jobs": self.n_jobs,
             "method": self.method,
         }
 
-    def _learn(self, table: Table) -> bool:
+    def _learn(self, table: Table, clock: Deadline) -> bool:
         """Learn structure and parameters from a coded table; return whether Ctrl-C came."""
-        options = self._search_options(table.n_variables) | self._rules(table)
+        options = self._search_options(table.n_variables, clock) | self._rules(table)
         ess = 1.0 if self.parameter_ess is None else self.parameter_ess
         if table.n_missing.any():
-            search = StructuralEm(table, learn, ess, options["seed"], Deadline(self.time_limit))
+            search = StructuralEm(table, learn, ess, options["seed"], clock)
             del options["time_limit"]
             found = search.run(options, MAX_ROUNDS)
             self._keep(found.result, found.network)
@@ -208,7 +214,7 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
 
         After Ctrl-C, the best network so far is in the attributes when KeyboardInterrupt is raised.
         """
-        clock = Deadline(self.time_limit)
+        clock = Deadline(checked_time_limit(self.time_limit))
         features = checked_features(self, X, reset=True)
         if len(features.columns) < 2:
             msg = "a network needs 2 columns or more: n_features = 1"
@@ -217,7 +223,7 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
         weights, rows = weighed(weights)
         table = coded_features(self, features.take(rows), weights).determined()
         with deferred():
-            interrupted = self._learn(table)
+            interrupted = self._learn(table, clock)
         if interrupted:
             raise KeyboardInterrupt
         coding = features.coding(self.network_, self.unknown)

@@ -61,7 +61,8 @@ def relax(send: Send) -> None:
 
     ``("columns", objective, upper, starts, rows, values)`` and
     ``("rows", lower, upper, starts, columns, values)`` add to it; ``("delete", rows)`` removes
-    rows; ``("solve", "primal" or "dual")`` solves it, starting from the previous basis.
+    rows; ``("limits", columns, upper)`` changes upper limits of columns;
+    ``("solve", "primal" or "dual")`` solves it, starting from the previous basis.
     """
     import highspy
 
@@ -83,6 +84,9 @@ def relax(send: Send) -> None:
             solver.addRows(len(lower), lower, upper, len(columns), starts, columns, values)
         elif command == "delete":
             solver.deleteRows(len(content[0]), content[0])
+        elif command == "limits":
+            columns, upper = content
+            solver.changeColsBounds(len(columns), columns, np.zeros(len(columns)), upper)
         else:
             solver.setOptionValue("simplex_strategy", 4 if content[0] == "primal" else 1)
             solver.run()

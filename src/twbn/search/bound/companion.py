@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from twbn.scores.score_table import ScoreTable
-from twbn.search.bound.rounds import upper_bound
+from twbn.search.bound.upper_bound import upper_bound
 from twbn.search.result import TOLERANCE, TracePoint
 
 if TYPE_CHECKING:

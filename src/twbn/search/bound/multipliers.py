@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
 __all__ = ["Multipliers", "most_edges"]
@@ -28,6 +30,14 @@ class Multipliers:
     arcs: NDArray[np.float64] | None = None
     pairs: Prices = field(default_factory=dict)
     dense_sets: Prices = field(default_factory=dict)
+
+    @classmethod
+    def of_clusters(cls, prices: Iterable[tuple[tuple[int, ...], float]]) -> Multipliers:
+        """Return prices of clusters alone; those of a cluster that occurs twice are added."""
+        clusters: Prices = {}
+        for members, price in prices:
+            clusters[members] = clusters.get(members, 0.0) + price
+        return cls(clusters)
 
     def constant(self, k: int) -> float:
         """Return what the rows add to the bound besides the values of families.

@@ -49,6 +49,7 @@ class Relaxation:
         self._child = table.children
         self._families = np.empty(0, dtype=np.int64)  # by column
         self._has = np.zeros(table.n_sets, dtype=bool)
+        self._blocked = np.zeros(table.n_sets, dtype=bool)
         self._column = np.empty(0, dtype=np.int64)
         self._members = np.zeros((0, n + 1), dtype=bool)  # of the clusters; column n is for padding
         self._cluster_rows: list[int] = []
@@ -120,7 +121,8 @@ class Relaxation:
         self._families = np.concatenate([self._families, new])
         columns = self._n_columns + np.arange(len(new))
         self._column = np.concatenate([self._column, columns])
-        self._send_columns(self._table.scores[new], np.full(len(new), np.inf), rows, values)
+        upper = np.where(self._blocked[new], 0.0, np.inf)
+        self._send_columns(self._table.scores[new], upper, rows, values)
         return len(new)
 
     def add_clusters(self, clusters: Sequence[Sequence[int]]) -> None:
@@ -180,6 +182,15 @@ class Relaxation:
             self._send_rows(rows, values, np.full(len(rows), -np.inf), np.zeros(len(rows)))
         return len(broken)
 
+    def allow(self, blocked: NDArray[np.bool_]) -> None:
+        """Let no family that is blocked, and all others, have a weight; for all later ones, too."""
+        before, self._blocked = self._blocked, blocked
+        changed = np.flatnonzero((before != blocked)[self._families])
+        if len(changed):
+            upper = np.where(blocked[self._families[changed]], 0.0, np.inf)
+            columns = self._column[changed].astype(np.int32)
+            self._process.send(("limits", columns, upper))
+
     # Solving, and reading the solution
 
     def drop_idle_clusters(self, rounds: int) -> None:
@@ -221,6 +232,11 @@ class Relaxation:
     def n_rows(self) -> int:
         """Number of rows."""
         return self._n_rows
+
+    def used(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the families in the solution and their weights."""
+        some = np.flatnonzero(self.x[self._column] > 1e-9)
+        return self._families[some], self.x[self._column[some]]
 
     def lacks(self, first: int, last: int) -> NDArray[np.bool_]:
         """Return, for a range of families of the table, which are not in the program."""

@@ -1,24 +1,21 @@
-"""Upper bounds on the score of any structure within the treewidth limit."""
+"""The rounds behind an upper bound: ascent, relaxation, cuts, branching."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from twbn import _core, interrupts
-from twbn.checks import checked_n_jobs, half_of_memory
+from twbn.checks import half_of_memory
 from twbn.deadline import Deadline
-from twbn.interrupts import keeps_best
-from twbn.scores.tabulate import tabulated
+from twbn.search.bound.edge_branching import EdgeBranching, Relaxed
 from twbn.search.bound.multipliers import Multipliers
 from twbn.search.bound.relaxation import Relaxation
 from twbn.search.bound.result import Bound, BoundPoint, BoundStatus
 from twbn.search.feasibility import a_structure
 from twbn.search.result import TOLERANCE
-from twbn.search.run import check_limits
 from twbn.solvers.process import SolverDiedError
 
 if TYPE_CHECKING:
@@ -27,10 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twbn.scores.protocol import LocalScores
     from twbn.scores.score_table import ScoreTable
 
-__all__ = ["upper_bound"]
+__all__ = ["BoundSearch", "Goal"]
 
 #: Largest number of variables for which the bound uses the dynamic program over subsets.
 MAX_SUBSET_VARIABLES = 25
@@ -46,59 +42,13 @@ CUTS_PER_ROUND = 40
 SMOOTHING = 0.5
 #: Rounds after which a cut that costs nothing is taken away.
 IDLE_ROUNDS = 8
+#: Seconds of dual ascent between two looks at the clock, at most, and beyond the first climb: at
+#: most, and as a share of the time left; it ends sooner after so many rounds without a gain.
+SLICE, ASCENT_SECONDS, ASCENT_SHARE, IDLE_ASCENTS = 0.3, 3.0, 0.05, 1000
+#: Rounds of pricing and cutting for one node, when branching on edges.
+MAX_ROUNDS_A_NODE = 6
 #: Steps and tenure of the tabu search for clusters; each is tried only if those before find none.
 SEPARATION = ((40, 4), (120, 8), (400, 12), (1500, 20))
-
-
-@keeps_best
-def upper_bound(
-    scores: LocalScores,
-    *,
-    treewidth: int,
-    time_limit: float | None = 60.0,
-    seed: int = 0,
-    n_jobs: int | None = None,
-    good_enough: float = -math.inf,
-    edges: bool | None = None,
-    on_bound: Callable[[float, float], None] | None = None,
-    stop: threading.Event | None = None,
-) -> Bound:
-    """Return an upper bound on the score of every structure within the treewidth limit.
-
-    Parameters
-    ----------
-    time_limit
-        Seconds. The bound is valid whenever the computation stops, and decreases with time.
-    good_enough
-        Stop as soon as the bound is this low (for example, the score of a known structure).
-    edges
-        Whether to add rows on the number of edges; by default, only where they pay off.
-    on_bound
-        Called with (seconds, bound) at every improvement.
-    stop
-        Stop when this is set.
-
-    Notes
-    -----
-    The linear relaxation of structure learning with cuts for clusters of variables (Jaakkola and
-    others, 2010; Bartlett and Cussens, 2017). Columns are generated, and the bound is that of the
-    Lagrangian over all families (`FamilyPricer`), so it is valid however few are in the program.
-    For few variables, the acyclicity rows are replaced by the dynamic program over subsets, which
-    solves that part exactly, and rows on the number of edges account for treewidth.
-    """
-    limit = check_limits(treewidth, time_limit, None, seed, n_jobs)
-    goal = _Goal(treewidth, Deadline(limit), seed, checked_n_jobs(n_jobs), good_enough, edges, stop)
-    search = _BoundSearch(tabulated(scores), goal, on_bound)
-    # If parent sets are missing, the table bounds only structures made of the sets it has.
-    if scores.info.status in {"complete", "lazy"}:
-        return search.run(-math.inf)
-    found = search.run(scores.trivial_bound())
-    note = (
-        f"not all parent sets were scored ({scores.info.status.replace('_', ' ')}), and those that "
-        "were not may be better: allow more time, or fewer parents (max_parents)"
-    )
-    status: BoundStatus = "time_limit" if found.status == "complete" else found.status
-    return replace(found, status=status, notes=(*found.notes, note))
 
 
 class _Stopped(Exception):  # noqa: N818
@@ -109,8 +59,8 @@ class _Stopped(Exception):  # noqa: N818
         self.status = status
 
 
-class _Goal(NamedTuple):
-    """The options of one search for a bound."""
+class Goal(NamedTuple):
+    """The options of one search for a bound; see `twbn.upper_bound`."""
 
     treewidth: int
     deadline: Deadline
@@ -118,14 +68,15 @@ class _Goal(NamedTuple):
     n_jobs: int
     good_enough: float
     edges: bool | None
+    branch: bool
     stop: threading.Event | None
 
 
-class _BoundSearch:
+class BoundSearch:
     """The rounds of one relaxation, and the best bound so far."""
 
     def __init__(
-        self, table: ScoreTable, goal: _Goal, on_bound: Callable[[float, float], None] | None
+        self, table: ScoreTable, goal: Goal, on_bound: Callable[[float, float], None] | None
     ) -> None:
         self._table = table
         self._goal = goal
@@ -144,6 +95,7 @@ class _BoundSearch:
         )
 
     def run(self, floor: float) -> Bound:
+        """Return the best bound found in time; none is claimed below `floor`."""
         self._floor = floor
         status: BoundStatus = "complete"
         notes: tuple[str, ...] = ()
@@ -174,6 +126,7 @@ class _BoundSearch:
 
     @property
     def value(self) -> float:
+        """The best bound so far."""
         return self._trace[-1].bound if self._trace else math.inf
 
     def _improve(self, bound: float) -> None:
@@ -201,17 +154,41 @@ class _BoundSearch:
             with_edges = binding and self._goal.edges
         if self._by_subsets and not with_edges:
             return  # the relaxation could not improve on the dynamic program
+        if not self._by_subsets:
+            self._ascend()
         relaxation = Relaxation(self._table, self._k if with_edges else None, self._deadline)
         try:
             self._grow(relaxation, with_edges)
+            if self._goal.branch and binding and not self._by_subsets and not with_edges:
+                self._branch(relaxation)
         finally:
             self._n_rows = relaxation.n_rows
             relaxation.close()
 
+    def _ascend(self) -> None:
+        """Raise the prices of clusters one at a time: a bound at once, and a start for the rest."""
+        ascent = _core.DualAscent(self._table.index, self._goal.seed)
+        while not ascent.climb(min(self._time_left() or SLICE, SLICE)):
+            self._improve(self._ascended(ascent))
+        self._improve(self._ascended(ascent))
+        left = self._time_left()
+        rest = Deadline(
+            ASCENT_SECONDS if left is None else min(ASCENT_SECONDS, ASCENT_SHARE * left)
+        )
+        while not rest.passed:
+            ascent.improve(IDLE_ASCENTS, min(rest.left or SLICE, SLICE))
+            self._improve(self._ascended(ascent))
+
+    def _ascended(self, ascent: _core.DualAscent) -> float:
+        """Return the bound at the prices of an ascent, computed anew."""
+        clusters = map(tuple, ascent.clusters())
+        self._multipliers = Multipliers.of_clusters(zip(clusters, ascent.prices(), strict=True))
+        return self._bound_at(self._multipliers)[1]
+
     def _grow(self, relaxation: Relaxation, with_edges: bool) -> None:
         """Add families that are worth more than their price, alternating with violated cuts."""
         relaxation.add_families(self._first_families())
-        relaxation.add_clusters([list(range(self._n))])
+        relaxation.add_clusters([list(range(self._n)), *map(list, self._multipliers.clusters)])
         strategy: Literal["primal", "dual"] = "primal"
         center = None
         while True:
@@ -242,13 +219,42 @@ class _BoundSearch:
                     self._improve(self._subset_bound(here))
                 return
 
-    def _cut(self, relaxation: Relaxation, with_edges: bool) -> int:
+    def _branch(self, relaxation: Relaxation) -> None:
+        """Branch on moral edges, which the rows of the relaxation know nothing of."""
+        relaxation.drop_idle_clusters(1)
+
+        def relax(blocked: NDArray[np.bool_]) -> Relaxed:
+            relaxation.allow(blocked)
+            strategy: Literal["primal", "dual"] = "dual"
+            best = math.inf
+            for _ in range(MAX_ROUNDS_A_NODE):
+                relaxation.solve(strategy, self._goal.stop)
+                self._n_rounds += 1
+                used = relaxation.used()
+                prices = relaxation.multipliers()
+                values = self._values(prices)
+                values[blocked] = -math.inf
+                tops = np.maximum.reduceat(values, self._table.variable_offsets[:-1])
+                best = min(best, float(tops.sum()) + prices.constant(self._k))
+                new = self._worthwhile(values, relaxation)
+                strategy = "primal" if len(new) else "dual"
+                if len(new):
+                    relaxation.add_families(new)
+                elif not self._cut(relaxation, with_edges=False, n_levels=1):
+                    break
+            return best, *used
+
+        for bound in EdgeBranching(self._table, self._k, relax).bounds():
+            self._improve(bound)
+
+    def _cut(self, relaxation: Relaxation, with_edges: bool, n_levels: int | None = None) -> int:
+        """Add violated cuts, looked for at some levels of effort; return how many."""
         options: dict[str, Any] = {
             "max_cuts": CUTS_PER_ROUND,
             "seed": self._goal.seed + self._n_rounds,
         }
         clusters: list[list[int]] = []
-        for n_steps, tenure in SEPARATION:
+        for n_steps, tenure in SEPARATION[:n_levels]:
             clusters = relaxation.find_clusters(
                 n_steps=n_steps, tenure=tenure, time_limit=self._time_left(), **options
             )
@@ -268,9 +274,13 @@ class _BoundSearch:
         return n_cuts
 
     def _first_families(self) -> NDArray[np.int64]:
-        """Return the best families of every variable, and those of one structure."""
-        own = [self._table.positions(v) for v in range(self._n)]
-        best = [np.array(positions[:10]) for positions in own]
+        """Return the best families of every variable, priced or not, and those of one structure."""
+        values = self._values(self._multipliers)
+        best = []
+        for v in range(self._n):
+            own = np.array(self._table.positions(v))
+            order = np.argsort(-values[own], kind="stable")
+            best += [own[order[:10]], own[:10]]
         # Without the families of one structure, a cluster row might have no column at all.
         return np.concatenate([*best, a_structure(self._table)])
 
