@@ -1,9 +1,11 @@
 #include "exact/live_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/numbers.h"
+#include "base/random.h"
 
 namespace twbn {
 
@@ -14,7 +16,13 @@ constexpr std::size_t nodes_at_a_time = 16;
 /// Steps of all longest paths up to which a second thread would cost more than it gains.
 constexpr std::size_t few_steps = 200'000;
 /// A live graph is rebuilt for a node that reaches less than this share of it.
-constexpr double rebuild_share = 0.5;
+constexpr double rebuild_share = 0.9;
+/// Obstructions among which one is chosen for a node.
+constexpr int n_tries = 8;
+/// Share of what is left to prove that counts as one level of the tree below a child.
+constexpr double level_share = 0.3;
+/// Bytes of a node, with its place in the tree and its share of costs.
+constexpr double node_bytes = 700;
 /// Share of the memory from which nodes near their end are taken first.
 constexpr double short_share = 0.75;
 
@@ -130,24 +138,47 @@ void LiveSearch::find_obstructions(std::vector<Node>& nodes, int n_jobs, Control
       static_cast<std::int64_t>(nodes.size()), nodes.size() < 4 ? 1 : n_jobs, control,
       [] { return SmallTreewidth(); },
       [&](std::int64_t i, SmallTreewidth& decision) {
-        Node& node = nodes[static_cast<std::size_t>(i)];
+        Node& node = nodes[at(i)];
         node.open = obstruction(node, decision);
       },
       [](SmallTreewidth&) {});
 }
 
-// Take out pairs, those whose loss costs least first, as long as the treewidth stays above k.
+// Several obstructions, of which the one with the smallest subtree, judged by what the loss of its
+// pairs cost before, is taken: forbidding a pair that costs much leaves little to do.
 std::vector<int> LiveSearch::obstruction(const Node& node, SmallTreewidth& decision) const {
-  std::vector<int> open;
+  std::vector<int> best;
+  double least_size = infinity;
+  Random random(static_cast<std::uint64_t>(node.number));
+  for (int i = 0; i < n_tries; ++i) {
+    std::vector<int> found = shrunk_edges(node, i == 0 ? nullptr : &random, decision);
+    double size = 0;
+    const double level = std::max(level_share * (node.bound - least_), 1e-9);
+    for (const int edge : found) size += std::exp(-cost(edge, node) / level);
+    if (size < least_size) {
+      least_size = size;
+      best = std::move(found);
+    }
+  }
+  return best;
+}
+
+// Take out pairs, those whose loss costs least first, as long as the treewidth stays above k;
+// return those that are needed. With random numbers, costs are varied by half.
+std::vector<int> LiveSearch::shrunk_edges(const Node& node, Random* random,
+                                          SmallTreewidth& decision) const {
+  std::vector<std::pair<double, int>> open;
   node.edges.each([&](int edge) {
-    if (!node.kept.has(edge)) open.push_back(edge);
+    if (node.kept.has(edge)) return;
+    const double share = random ? 0.5 + static_cast<double>(random->below(1000)) / 1000.0 : 1.0;
+    open.emplace_back(share * cost(edge, node), edge);
   });
-  std::stable_sort(open.begin(), open.end(), [&](int a, int b) { return cost(a) < cost(b); });
+  std::stable_sort(open.begin(), open.end());
   EdgeSet all = node.edges;
   all.add(node.kept);
   SmallGraph graph = all.graph();
   std::vector<int> needed;
-  for (const int edge : open) {
+  for (const auto& [_, edge] : open) {
     const auto [u, v] = EdgeSet::pair(edge);
     graph.remove_edge(u, v);
     if (decision.at_most(graph, k_)) {
@@ -174,7 +205,7 @@ std::vector<LiveSearch::Trial> LiveSearch::try_all(const std::vector<Node>& node
       static_cast<std::int64_t>(trials.size()), n_steps < few_steps ? 1 : n_jobs, control,
       [] { return Scratch(); },
       [&](std::int64_t i, Scratch& scratch) {
-        Trial& trial = trials[static_cast<std::size_t>(i)];
+        Trial& trial = trials[at(i)];
         const Node& node = nodes[trial.node];
         EdgeSet forbidden = node.forbidden;
         forbidden.add(trial.edge);
@@ -205,6 +236,11 @@ void LiveSearch::settle(const Node& node, std::span<Trial> trials) {
                      const bool b_done = b.narrow || b.bound == minus_infinity;
                      return a_done != b_done ? a_done : a.bound < b.bound;
                    });
+  auto costs = std::make_shared<std::vector<float>>(
+      node.costs ? *node.costs : std::vector<float>(costs_.size(), -1.0F));
+  for (const Trial& trial : trials) {
+    (*costs)[at(trial.edge)] = static_cast<float>(node.bound - std::max(trial.bound, least_));
+  }
   Branching branching{node.number, {}};
   EdgeSet kept = node.kept;
   for (Trial& trial : trials) {
@@ -217,6 +253,7 @@ void LiveSearch::settle(const Node& node, std::span<Trial> trials) {
       child.forbidden.add(trial.edge);
       child.kept = kept;
       child.edges = trial.edges;
+      child.costs = costs;
       child.bound = trial.bound;
       child.graph = std::move(trial.graph);
       child.number = number = n_numbers_++;
@@ -234,13 +271,16 @@ void LiveSearch::keep(Node node) {
 }
 
 void LiveSearch::learn_cost(const Node& node, const Trial& trial) {
-  Cost& cost = costs_[static_cast<std::size_t>(trial.edge)];
+  Cost& cost = costs_[at(trial.edge)];
   cost.sum += node.bound - std::max(trial.bound, least_);
   ++cost.times;
 }
 
-double LiveSearch::cost(int edge) const {
-  const Cost& known = costs_[static_cast<std::size_t>(edge)];
+// What the loss of a pair cost at the nearest node above that tried it, or on the average.
+double LiveSearch::cost(int edge, const Node& node) const {
+  const float above = node.costs ? (*node.costs)[at(edge)] : -1.0F;
+  if (above >= 0) return static_cast<double>(above);
+  const Cost& known = costs_[at(edge)];
   return known.times ? known.sum / known.times : 0.0;
 }
 
@@ -262,7 +302,7 @@ std::shared_ptr<const LiveGraph> LiveSearch::counted(std::shared_ptr<const LiveG
 
 double LiveSearch::used_bytes() const {
   return static_cast<double>(*graph_bytes_) +
-         static_cast<double>(nodes_.size()) * static_cast<double>(sizeof(Node) + 80);
+         static_cast<double>(nodes_.size()) * node_bytes;
 }
 
 }  // namespace twbn

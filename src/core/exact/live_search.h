@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/control.h"
+#include "base/random.h"
 #include "exact/live_graph.h"
 #include "graphs/small_treewidth.h"
 
@@ -65,6 +66,7 @@ class LiveSearch {
     double bound = 0;
     std::shared_ptr<const LiveGraph> graph;
     std::vector<int> open;           // the pairs to branch on
+    std::shared_ptr<const std::vector<float>> costs;  // of each pair, as nodes above saw it; or -1
     std::int64_t number = 0;
   };
   // What came out of forbidding one pair of a node.
@@ -89,11 +91,12 @@ class LiveSearch {
   std::vector<Node> take();
   void find_obstructions(std::vector<Node>& nodes, int n_jobs, Control& control);
   std::vector<int> obstruction(const Node& node, SmallTreewidth& decision) const;
+  std::vector<int> shrunk_edges(const Node& node, Random* random, SmallTreewidth& decision) const;
   std::vector<Trial> try_all(const std::vector<Node>& nodes, int n_jobs, Control& control);
   void settle(const Node& node, std::span<Trial> trials);
   void keep(Node node);
   void learn_cost(const Node& node, const Trial& trial);
-  double cost(int edge) const;
+  double cost(int edge, const Node& node) const;
   void improve(double value, const std::vector<std::int64_t>& families);
   std::shared_ptr<const LiveGraph> counted(std::shared_ptr<const LiveGraph> graph);
   double used_bytes() const;
