@@ -60,6 +60,18 @@ def tied_scores(rng: np.random.Generator, n: int) -> ScoreTable:
     return ScoreTable.from_sets([f"v{v}" for v in range(n)], sets)
 
 
+def wide_scores(rng: np.random.Generator, n: int) -> ScoreTable:
+    """Return scores whose best structures are wide: pairs of parents at random, all welcome."""
+    sets: list[dict[tuple[int, ...], float]] = []
+    for child in range(n):
+        others = [v for v in range(n) if v != child]
+        own: dict[tuple[int, ...], float] = {(): -10.0}
+        own |= {(p,): -rng.uniform(3, 9) for p in others}
+        own |= {pair: -rng.uniform(0, 8) for pair in itertools.combinations(others, 2)}
+        sets.append(own)
+    return ScoreTable.from_sets([f"v{v}" for v in range(n)], sets)
+
+
 @pytest.mark.parametrize("score", ["bdeu", "bic", "aic", "k2", "loglik"])
 def test_five_variables_against_every_dag(score: str) -> None:
     rng = np.random.default_rng(len(score))
@@ -123,13 +135,13 @@ def test_a_poor_start_is_improved_and_workers_do_not_matter() -> None:
 
 
 def test_limits_are_kept_and_told() -> None:
-    scores = tied_scores(np.random.default_rng(1), 9)
+    scores = wide_scores(np.random.default_rng(1), 8)
     best = live_subsets(scores, treewidth=2).score
-    hard = tied_scores(np.random.default_rng(1), 11)
+    hard = wide_scores(np.random.default_rng(1), 13)
     stopped = live_subsets(hard, treewidth=2, time_limit=1e-5)
     assert stopped.status == "time_limit"
     assert stopped.bound > stopped.score
-    with pytest.raises(MemoryLimitError, match="9 variables need"):
+    with pytest.raises(MemoryLimitError, match="8 variables need"):
         live_subsets(scores, treewidth=2, memory_limit=1e-6)
     tight = live_subsets(scores, treewidth=2, memory_limit=0.00002)
     assert tight.status == "memory_limit"
@@ -145,7 +157,7 @@ def test_the_checker_knows_which_graphs_are_wide(k: int) -> None:
 
 def branched() -> tuple[ScoreTable, Proof]:
     """Return a proof with several branches."""
-    scores = tied_scores(np.random.default_rng(3), 7)
+    scores = wide_scores(np.random.default_rng(3), 7)
     proof = certified(scores, 2).proof
     assert proof is not None
     assert len(proof.branches) > 2
@@ -239,7 +251,7 @@ def test_what_cannot_be_certified_is_told(tmp_path: Path) -> None:
     wide = random_table(rng, 30, 50, max_states=2)
     with pytest.raises(OptionError, match="30 variables"):
         learn(wide, method="exact", certificate=path, max_parents=1, time_limit=1)
-    hard = tied_scores(rng, 9)
+    hard = wide_scores(rng, 9)
     little: dict[str, Any] = {"method": "live-subsets", "memory_limit": 0.00002}
     result = learn(hard, treewidth=2, certificate=path, **little)
     assert not path.exists()

@@ -226,6 +226,17 @@ def test_plots_show_score_bound_and_treewidth() -> None:
         plot_treewidth([])
 
 
+def test_a_bound_at_a_larger_limit_holds_at_a_smaller_one() -> None:
+    pytest.importorskip("matplotlib")
+    scores = twbn.compute_scores(np.random.default_rng(0).integers(0, 2, (80, 6)))
+    options: dict[str, Any] = {"max_iterations": 50, "method": "anneal"}
+    narrow, wide = (twbn.learn(scores, treewidth=k, **options) for k in (1, 3))
+    best = max(narrow.score, wide.score)
+    loose = [narrow.but(bound=best + 9.0), wide.but(bound=best + 2.0)]
+    line = plot_treewidth(loose).lines[1]
+    assert line.get_ydata().tolist() == [best + 2.0, best + 2.0]
+
+
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "twbn", *map(str, arguments)],

@@ -78,11 +78,12 @@ class LongestPath {
 /// How far the building of a live graph came.
 enum class LiveOutcome { built, stopped, out_of_memory };
 
-/// Build the live graph of all structures with a total score of at least `least`. `offset` becomes
+/// Build the live graph of all structures of families of at most k parents (larger ones are cliques
+/// that no graph of treewidth k has) with a total score of at least `least`. `offset` becomes
 /// the sum of the best scores, to be added to values. If more than `max_bytes` would be needed,
 /// nothing is built.
-LiveOutcome build_live_graph(const ScoreIndex& index, std::span<const double> scores, double least,
-                             std::int64_t max_bytes, int n_jobs, Control& control,
+LiveOutcome build_live_graph(const ScoreIndex& index, std::span<const double> scores, int k,
+                             double least, std::int64_t max_bytes, int n_jobs, Control& control,
                              LiveGraph& graph, double& offset);
 
 }  // namespace twbn

@@ -50,7 +50,7 @@ double LiveSearch::bound() const {
 
 LiveStatus LiveSearch::run(int n_jobs, Control& control) {
   auto root = std::make_unique<LiveGraph>();
-  const LiveOutcome outcome = build_live_graph(index_, scores_, known_ + tolerance_, max_bytes_,
+  const LiveOutcome outcome = build_live_graph(index_, scores_, k_, known_ + tolerance_, max_bytes_,
                                                n_jobs, control, *root, offset_);
   if (outcome == LiveOutcome::out_of_memory) return LiveStatus::out_of_memory;
   if (outcome == LiveOutcome::stopped) return LiveStatus::stopped;

@@ -25,8 +25,8 @@ std::size_t squeezed(int v, std::uint32_t subset) {
 
 class LiveTables {
  public:
-  LiveTables(const ScoreIndex& index, std::span<const double> scores, double least)
-      : index_(index), scores_(scores), least_(least), n_(index.n_variables()) {
+  LiveTables(const ScoreIndex& index, std::span<const double> scores, int k, double least)
+      : index_(index), scores_(scores), k_(k), least_(least), n_(index.n_variables()) {
     full_ = static_cast<std::uint32_t>((std::uint64_t{1} << n_) - 1);
   }
 
@@ -47,6 +47,7 @@ class LiveTables {
 
   const ScoreIndex& index_;
   std::span<const double> scores_;
+  int k_;
   double least_;
   int n_;
   std::uint32_t full_;
@@ -54,13 +55,15 @@ class LiveTables {
   std::vector<float> to_go_, reached_;
 };
 
-// Keep the families that do not alone lose too much; return the sum of the best scores.
+// Keep the families that do not alone lose too much, and are no clique of more than k + 1; return
+// the sum of the best scores.
 double LiveTables::collect_families(LiveGraph& graph) {
   const auto offsets = index_.variable_offsets();
   double sum = 0;
   std::vector<double> top(static_cast<std::size_t>(n_), minus_infinity);
   for (std::size_t v = 0; v < top.size(); ++v) {
     for (std::int64_t set = offsets[v]; set < offsets[v + 1]; ++set) {
+      if (static_cast<int>(index_.parents(set).size()) > k_) continue;
       top[v] = std::max(top[v], scores_[static_cast<std::size_t>(set)]);
     }
     sum += top[v];
@@ -71,6 +74,7 @@ double LiveTables::collect_families(LiveGraph& graph) {
   for (std::size_t v = 0; v < top.size(); ++v) {
     std::vector<std::int64_t> own;
     for (std::int64_t set = offsets[v]; set < offsets[v + 1]; ++set) {
+      if (static_cast<int>(index_.parents(set).size()) > k_) continue;
       if (scores_[static_cast<std::size_t>(set)] - top[v] >= least_) own.push_back(set);
     }
     std::stable_sort(own.begin(), own.end(), [&](std::int64_t a, std::int64_t b) {
@@ -180,13 +184,13 @@ LiveOutcome LiveTables::build(LiveGraph& graph, std::int64_t max_bytes, Control&
 
 double live_table_bytes(int n) { return 4 * std::ldexp(n / 2.0 + 3, n); }
 
-LiveOutcome build_live_graph(const ScoreIndex& index, std::span<const double> scores, double least,
-                             std::int64_t max_bytes, int n_jobs, Control& control,
+LiveOutcome build_live_graph(const ScoreIndex& index, std::span<const double> scores, int k,
+                             double least, std::int64_t max_bytes, int n_jobs, Control& control,
                              LiveGraph& graph, double& offset) {
   const int n = index.n_variables();
   const auto of_tables = static_cast<std::int64_t>(live_table_bytes(n));
   if (of_tables > max_bytes) return LiveOutcome::out_of_memory;
-  LiveTables tables(index, scores, least);
+  LiveTables tables(index, scores, k, least);
   offset = tables.collect_families(graph);
   if (!tables.fill(graph, n_jobs, control)) return LiveOutcome::stopped;
   return tables.build(graph, max_bytes - of_tables, control);

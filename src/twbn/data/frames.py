@@ -157,7 +157,7 @@ def _columns_of_frame(source: Any) -> list[Column]:
 
     from twbn.data.series import column_of_series
 
-    if isinstance(nw.from_native(source, pass_through=True), nw.LazyFrame):
+    if type(source).__name__ == "LazyFrame":
         msg = "cannot make a table from a lazy frame; give frame.collect()"
         raise DataError(msg)
     given = getattr(source, "columns", None)

@@ -6,6 +6,8 @@ import io
 import math
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from twbn.errors import MissingDependencyError, OptionError
 
 if TYPE_CHECKING:
@@ -101,7 +103,9 @@ def plot_treewidth(results: Iterable[Any], axes: Any = None) -> Any:
     axes = _axes() if axes is None else axes
     limits = [result.treewidth_limit for result in ordered]
     axes.plot(limits, [result.score for result in ordered], marker="o", label="score")
-    proved = [(r.treewidth_limit, r.bound) for r in ordered if math.isfinite(r.bound)]
+    # What bounds all structures of a larger limit bounds those of a smaller one, too.
+    bounds = np.minimum.accumulate([result.bound for result in ordered][::-1])[::-1].tolist()
+    proved = [point for point in zip(limits, bounds, strict=True) if math.isfinite(point[1])]
     if proved:
         axes.plot(*zip(*proved, strict=True), marker="v", linestyle="--", label="upper bound")
     axes.set_xlabel("treewidth limit")

@@ -36,10 +36,10 @@ def auto(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResul
 
     Notes
     -----
-    For treewidth one, `auto` finds the optimal tree. For few variables, it tries live subsets, or
-    dynamic programming over bags, and, if that does not finish, spends the remaining time on
-    annealing. Otherwise it runs annealing, alongside the bound of the relaxation if the limit is in
-    seconds and the scores are a table. With `certify` it does what ``"exact"`` does.
+    For treewidth one, `auto` finds the optimal tree. For few variables, it tries live subsets and,
+    if these do not finish, spends the remaining time on annealing. Otherwise it runs annealing,
+    alongside the bound of the relaxation if the limit is in seconds and the scores are a table.
+    With `certify` it does what ``"exact"`` does.
     """
     if certify:
         result, reason = exact(scores, run, certify=True), "a proof, as a certificate is wanted"

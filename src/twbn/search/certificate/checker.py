@@ -51,7 +51,7 @@ def check_proof(
     problems = []
     if len(branches) < len(proof.branches):
         problems.append("two branches have the same number")
-    leaf = _Leaf(families, proof.score)
+    leaf = _Leaf(families, proof.treewidth_limit, proof.score)
     n_leaves, seen = 0, set[int]()
     cases: list[_Case] = [_Case(0 if branches else None, frozenset(), frozenset())]
     while cases and not problems:
@@ -96,8 +96,16 @@ def _pairs_of(branch: Branch, n: int) -> list[tuple[int, int]]:
 class _Leaf:
     """The bound on all acyclic structures without certain pairs, of any width."""
 
-    def __init__(self, families: Families, score: float) -> None:
+    def __init__(self, families: Families, k: int, score: float) -> None:
         self.n = n = len(families)
+        # A family of more than k parents is a clique that no graph of treewidth k has.
+        narrow = [
+            np.array([bin(m).count("1") <= k for m in masks.tolist()]) for masks, _ in families
+        ]
+        families = [
+            (masks[some], scores[some])
+            for (masks, scores), some in zip(families, narrow, strict=True)
+        ]
         self.score = score
         slack = TOLERANCE * abs(score)
         best = [scores.max() for _, scores in families]
@@ -150,6 +158,14 @@ class _Leaf:
             halves = best.reshape(-1, 2, 2**u)
             np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
         return best
+
+
+def _of_size(
+    masks: NDArray[np.int64], scores: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the parent sets of at most so many parents."""
+    some = np.array([bin(mask).count("1") <= most for mask in masks.tolist()])
+    return masks[some], scores[some]
 
 
 def is_wider(pairs: Iterable[tuple[int, int]], k: int) -> bool:

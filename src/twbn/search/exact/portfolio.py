@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from twbn.checks import half_of_memory
 from twbn.errors import MemoryLimitError, Option, OptionError
 from twbn.search.bound.companion import beside_bound
-from twbn.search.exact.bags import dp
 from twbn.search.exact.live_subsets import fits, live_subsets
 from twbn.search.exact.milp import milp
 from twbn.search.heuristic.anneal import anneal
@@ -24,8 +23,6 @@ __all__ = ["exact", "proved_by_subsets"]
 
 #: Most variables for which the integer program is tried; beyond, its relaxation is as good.
 MAX_MILP_VARIABLES = 32
-#: Most variables and largest treewidth for which the program over bags is ahead of live subsets.
-MAX_BAG_VARIABLES, MAX_BAG_TREEWIDTH = 15, 2
 #: Seconds that must be left for a second attempt to be worthwhile.
 LEAST_SECONDS = 0.1
 #: Share of the time for annealing, beside a bound, before the integer program.
@@ -43,10 +40,9 @@ def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResu
 
     Notes
     -----
-    Up to 25 variables, live subsets are searched, or, for a treewidth of two and few variables, the
-    program over bags. Otherwise, or in the remaining time if memory runs out: annealing beside a
-    bound, and then, for up to 32 variables, the integer program with cuts, which starts from what
-    annealing has found.
+    Up to 25 variables, live subsets are searched. Otherwise, or in the remaining time if memory
+    runs out: annealing beside a bound, and then, for up to 32 variables, the integer program with
+    cuts, which starts from what annealing has found.
     """
     bound, start = math.inf, run.first
     proved = proved_by_subsets(scores, run, certify=certify)
@@ -67,13 +63,11 @@ def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResu
 
 
 def proved_by_subsets(scores: LocalScores, run: Run, *, certify: bool) -> SearchResult | None:
-    """Return the result of the method with tables over subsets that suits, or None if none fits."""
+    """Return what live subsets find, or None if their tables do not fit into memory."""
     if not fits(run.n, half_of_memory()):
         return None
     rest = run.with_changes(time_limit=run.time_left_if_limited)
     try:
-        if not certify and run.n <= MAX_BAG_VARIABLES and run.k <= MAX_BAG_TREEWIDTH:
-            return dp(scores, rest)
         return live_subsets(scores, rest, certify=certify)
     except MemoryLimitError:
         return None
