@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fits", "live_subsets", "prove"]
 
-#: Proposals of annealing for the structure to beat, for each variable, and its share of the time.
-START_PROPOSALS, START_SHARE = 20_000, 0.2
+#: Proposals of annealing for the structure to beat: for each variable of few, more the longer a
+#: path through all subsets takes, and at most; and the share of the time for them.
+START_PROPOSALS, FEW_VARIABLES, MAX_PROPOSALS, START_SHARE = 20_000, 17, 6_000_000, 0.2
 #: How the kernel's outcomes are called.
 STATUS: dict[str, Status] = {
     "interrupted": "interrupted",
@@ -133,10 +134,11 @@ def refuse_too_many(n: int, gib: float) -> None:
 def _first_run(run: Run, table: ScoreTable) -> Run:
     """Return the run that finds a structure to beat."""
     seconds = None if run.unlimited else START_SHARE * (run.time_left or 0.0)
+    proposals = START_PROPOSALS * run.n * 2 ** max(run.n - FEW_VARIABLES, 0)
     return run.with_changes(
         scores=table,
         time_limit=seconds,
-        max_iterations=START_PROPOSALS * run.n,
+        max_iterations=min(proposals, MAX_PROPOSALS),
         on_progress=None,
         on_improvement=None,
     )
