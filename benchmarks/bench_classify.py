@@ -141,7 +141,7 @@ class Tan:
             ),
         )
         # Padded, so that the order of texts is that of the classes, whoever sorts them.
-        self.model.fit(self._codes(frame), np.array([f"{label:03}" for label in classes]))
+        self.model.fit(self._codes(frame), np.array([f"c{label:03}" for label in classes]))
         return self
 
     def predict_proba(self, frame: pd.DataFrame) -> Any:
