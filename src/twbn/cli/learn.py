@@ -43,6 +43,8 @@ from twbn.search import read_result, result_document, write_result
 from twbn.search.run import DEFAULT_TIME_LIMIT, check_limits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from twbn.search import SearchResult
 
 __all__ = ["learn", "standing"]
@@ -75,8 +77,7 @@ def learn(
 ) -> None:
     """Learn a structure of bounded treewidth; -o writes it with its proof (JSON)."""
     clock = Deadline(check_limits(treewidth, time_limit, max_iterations, seed, n_jobs))
-    _check_targets(out_file, report, checkpoint or certificate, source)
-    check_target(certificate)
+    _check_targets(out_file, report, (checkpoint, certificate), source)
     first = None if start is None else read_result(start)
     data = read_scores_or_data(source, reading, kind, ess, max_parents)
     with deferred():  # what was found is written and shown even after Ctrl-C
@@ -127,10 +128,10 @@ def _shown_limit(time_limit: float | None, max_iterations: int | None) -> float 
 
 
 def _check_targets(
-    out_file: Path | None, page: Path | None, checkpoint: Path | None, source: Path
+    out_file: Path | None, page: Path | None, others: Iterable[Path | None], source: Path
 ) -> None:
     """Raise OptionError for files that cannot be written or have the wrong extension."""
-    for path in (out_file, page, checkpoint):
+    for path in (out_file, page, *others):
         check_target(path)
     if page is not None:
         require_packages()

@@ -155,9 +155,8 @@ def learn(
     if limit is None and max_iterations is None:
         limit = DEFAULT_TIME_LIMIT
     clock = Deadline(limit)
-    if certificate is not None:
-        method_options["certify"] = True
-    options = search.checked_options(method_options)
+    proving = {} if certificate is None else {"certify": True}
+    options = search.checked_options({**method_options, **proving})
     keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
     arcs = (list(required), list(forbidden), tiers, list(roots), list(leaves))
     rules = ScoringOptions(score, ess, max_parents, *arcs)
@@ -182,10 +181,7 @@ def learn(
         )
         if polish and result.status != "interrupted":
             result = _polished(result, scored, rules, _left(clock))
-        notes = (*scored.notes, *result.notes)
-        result = result.but(notes=notes, data_options=dict(data_options or {}))
-        if certificate is not None:
-            result = certified(result, scored.candidates, certificate)
+        result = _told(result, scored, data_options, certificate)
         return result if keeper is None else keeper.finish(result)
 
 
@@ -294,7 +290,7 @@ def _scored(
 ) -> _Scored:
     """Return the data if they are scores; otherwise score the rows, as the time allows."""
     if isinstance(data, LocalScores):
-        _refuse_rules(rules)
+        rules.refuse_for_scores()
         return _Scored(data)
     if not rules.required:  # required arcs that are too many for the treewidth are reported as such
         rules = rules._replace(max_parents=within_treewidth(rules.max_parents, treewidth))
@@ -303,6 +299,18 @@ def _scored(
     if scores.info.status == "interrupted":
         raise KeyboardInterrupt
     return _Scored(scores, data, notes, rules.candidates())
+
+
+def _told(
+    result: SearchResult,
+    scored: _Scored,
+    data_options: Mapping[str, Any] | None,
+    certificate: str | os.PathLike[str] | None,
+) -> SearchResult:
+    """Return a result with what is to be said of its scores and data; write its certificate."""
+    notes = (*scored.notes, *result.notes)
+    result = result.but(notes=notes, data_options=dict(data_options or {}))
+    return result if certificate is None else certified(result, scored.candidates, certificate)
 
 
 def _keeper(
@@ -333,14 +341,6 @@ def _polished(
         every = LazyScores(scored.table, **rules._replace(max_parents=sizes)._asdict())
         return polish_result(result, every, time_limit=time_limit)
     return polish_within(result, scored.scores, time_limit=time_limit)
-
-
-def _refuse_rules(rules: ScoringOptions) -> None:
-    """Raise OptionError if rules for scoring data are given with existing scores."""
-    for name in ("required", "forbidden", "tiers", "roots", "leaves"):
-        if getattr(rules, name):
-            problem = " has no effect on existing scores; give it to compute_scores"
-            raise OptionError(Option(name), problem)
 
 
 def _left(clock: Deadline, share: float = 1.0) -> float | None:

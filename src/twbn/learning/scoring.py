@@ -12,7 +12,7 @@ import numpy as np
 
 from twbn.checks import checked_n_jobs
 from twbn.deadline import Deadline
-from twbn.errors import MemoryLimitError
+from twbn.errors import MemoryLimitError, Option, OptionError
 from twbn.scores.compute import compute_scores
 from twbn.scores.estimate import Estimate, estimate
 from twbn.scores.lazy import LazyScores
@@ -64,6 +64,13 @@ class ScoringOptions(NamedTuple):
         rules = {name: getattr(self, name) for name in RuleOptions._fields}
         largest = int(make_rules(table.names, RuleOptions(**rules)).max_parents.max())
         return estimate(table.n_variables, largest)
+
+    def refuse_for_scores(self) -> None:
+        """Raise OptionError if there are rules for scoring data, but the scores exist already."""
+        for name in ("required", "forbidden", "tiers", "roots", "leaves"):
+            if getattr(self, name):
+                problem = " has no effect on existing scores; give it to compute_scores"
+                raise OptionError(Option(name), problem)
 
     def candidates(self) -> dict[str, Any]:
         """Return as plain values which parent sets there are."""
