@@ -50,6 +50,7 @@ class TreewidthClassifier(ClassifierMixin, TreewidthEstimator):  # type: ignore[
     """
 
     _default_score = "loglik"
+    _search_share = 0.7  # every feature has the class as a parent, so parameters take longer
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreewidthClassifier:
         """Learn the joint network of features and class.

@@ -37,8 +37,6 @@ __all__ = ["TreewidthBN", "TreewidthEstimator"]
 
 #: Iterations per variable if neither a time limit nor a number of iterations is given.
 ITERATIONS_PER_VARIABLE = 20_000
-#: Share of the time left after coding that the search for a structure gets.
-SEARCH_SHARE = 0.9
 #: Most rounds of structural EM, where cells are missing.
 MAX_ROUNDS = 4
 
@@ -72,6 +70,8 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
     """
 
     _default_score = "bdeu"
+    #: Share of the time left after coding that the search for a structure gets.
+    _search_share = 0.9
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
             "score": self._default_score if self.structure_score is None else self.structure_score,
             "ess": self.ess,
             "max_parents": self.max_parents,
-            "time_limit": None if clock.left is None else SEARCH_SHARE * clock.left,
+            "time_limit": None if clock.left is None else self._search_share * clock.left,
             "max_iterations": budget,
             "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
             "n_jobs": self.n_jobs,
