@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from twbn.data.written_numbers import SIGNS
 from twbn.errors import OptionError, UnknownStateError
 from twbn.numerals import as_number
 
@@ -200,7 +201,7 @@ class Bins(_Encoding):
         ):  # moments of pandas are dates, too
             return date_number(str(value))
         if isinstance(value, str):
-            return as_number(value.strip().strip("$€£¥₹%"))
+            return as_number(value.strip().strip(SIGNS))
         if isinstance(value, timedelta):  # in days, as columns of them are
             return value.total_seconds() / 86400
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,8 +59,7 @@ def _date_speller(column: RawColumn) -> Callable[[Any], str]:
     def spell(text: Any) -> str:
         if not pattern:
             return str(text)
-        moment = datetime.fromisoformat(text) + timedelta(0)
-        return moment.strftime(pattern)
+        return datetime.fromisoformat(text).strftime(pattern)
 
     return spell
 

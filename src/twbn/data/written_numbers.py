@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_ODD_TOKENS",
+    "SIGNS",
     "look_like_numbers",
     "plain_text",
     "sign_of",

@@ -34,7 +34,7 @@ def certified(
     result: SearchResult, candidates: Mapping[str, Any] | None, path: str | os.PathLike[str]
 ) -> SearchResult:
     """Write the certificate of an optimal result; return the result, with a note if it has none."""
-    if result.proof is None:
+    if result.proof is None or result.status != "optimal":  # some sets may not have been scored
         return result.noted("no certificate was written, as optimality is not proved")
     write_certificate(Certificate(result.names, result.proof, candidates or {}), path)
     return result.noted(f"certificate: {len(result.proof.branches):,} branches")
