@@ -76,7 +76,7 @@ def test_any_prices_give_a_bound() -> None:
                 {(child, min(a, b), max(a, b)): rng.random() * 3},
                 {members: rng.random() * 2},
             )
-            assert search._bound_at(prices)[1] >= optimum - 1e-9
+            assert search._pricing.bound_at(prices)[1] >= optimum - 1e-9
             assert search._subset_bound(prices) >= optimum - 1e-9
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
-
 from twbn import _core, interrupts
 from twbn.checks import half_of_memory
 from twbn.deadline import Deadline
+from twbn.search.bound.blocks import BlockBound
 from twbn.search.bound.edge_branching import EdgeBranching, Relaxed
 from twbn.search.bound.multipliers import Multipliers
+from twbn.search.bound.pricing import Pricing
 from twbn.search.bound.relaxation import Relaxation
 from twbn.search.bound.result import Bound, BoundPoint, BoundStatus
-from twbn.search.feasibility import a_structure
 from twbn.search.result import TOLERANCE
 from twbn.solvers.process import SolverDiedError
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from twbn.scores.score_table import ScoreTable
@@ -34,8 +34,6 @@ MAX_SUBSET_VARIABLES = 25
 MAX_EDGE_TREEWIDTH = 3
 #: Largest number of variables with edge rows by default, as the rows grow quadratically.
 MAX_EDGE_VARIABLES = 500
-#: Families that a round of pricing adds for one variable, at most.
-FAMILIES_PER_ROUND = 10
 #: Cuts that a round of separation adds, at most.
 CUTS_PER_ROUND = 40
 #: How far the prices of a round are moved towards the best known prices (Wentges, 1997).
@@ -45,6 +43,8 @@ IDLE_ROUNDS = 8
 #: Seconds of dual ascent between two looks at the clock, at most, and beyond the first climb: at
 #: most, and as a share of the time left; it ends sooner after so many rounds without a gain.
 SLICE, ASCENT_SECONDS, ASCENT_SHARE, IDLE_ASCENTS = 0.3, 3.0, 0.05, 1000
+#: Share of the time left after which blocks are solved although there are still rows to add.
+GROW_SHARE = 0.6
 #: Rounds of pricing and cutting for one node, when branching on edges.
 MAX_ROUNDS_A_NODE = 6
 #: Steps and tenure of the tabu search for clusters; each is tried only if those before find none.
@@ -86,7 +86,7 @@ class BoundSearch:
         self._n_jobs = goal.n_jobs
         self._on_bound = on_bound
         self._multipliers = Multipliers()
-        self._pricer = _core.FamilyPricer(table.index)
+        self._pricing = Pricing(table, self._k, goal.n_jobs, goal.deadline)
         self._trace: list[BoundPoint] = []
         self._n_rounds = self._n_rows = 0
         memory = half_of_memory() * 2**30
@@ -158,9 +158,18 @@ class BoundSearch:
             self._ascend()
         relaxation = Relaxation(self._table, self._k if with_edges else None, self._deadline)
         try:
-            self._grow(relaxation, with_edges)
-            if self._goal.branch and binding and not self._by_subsets and not with_edges:
-                self._branch(relaxation)
+            relaxation.add_families(self._pricing.first_families(self._multipliers))
+            relaxation.add_clusters([list(range(self._n)), *map(list, self._multipliers.clusters)])
+            if self._by_subsets or with_edges or not (self._goal.branch and binding):
+                self._grow(relaxation, with_edges)
+                return
+            until = self._deadline.share(GROW_SHARE)
+            if self._grow(relaxation, with_edges, until):
+                self._solve_blocks()
+            else:
+                self._solve_blocks()
+                self._grow(relaxation, with_edges)
+            self._branch(relaxation)
         finally:
             self._n_rows = relaxation.n_rows
             relaxation.close()
@@ -183,31 +192,34 @@ class BoundSearch:
         """Return the bound at the prices of an ascent, computed anew."""
         clusters = map(tuple, ascent.clusters())
         self._multipliers = Multipliers.of_clusters(zip(clusters, ascent.prices(), strict=True))
-        return self._bound_at(self._multipliers)[1]
+        return self._pricing.bound_at(self._multipliers)[1]
 
-    def _grow(self, relaxation: Relaxation, with_edges: bool) -> None:
-        """Add families that are worth more than their price, alternating with violated cuts."""
-        relaxation.add_families(self._first_families())
-        relaxation.add_clusters([list(range(self._n)), *map(list, self._multipliers.clusters)])
+    def _grow(
+        self, relaxation: Relaxation, with_edges: bool, until: Deadline | None = None
+    ) -> bool:
+        """Add families that are worth more than their price, alternating with violated cuts.
+
+        Returns whether there are no more: not if the time is over before.
+        """
         strategy: Literal["primal", "dual"] = "primal"
         center = None
-        while True:
+        while until is None or not until.passed:
             relaxation.solve(strategy, self._goal.stop)
             self._n_rounds += 1
             here = self._multipliers = relaxation.multipliers()
             # Prices jump from round to round; a point near the best known is the better guide.
             tried = here if center is None else here.blend(center, SMOOTHING)
-            values, bound = self._bound_at(tried)
+            values, bound = self._pricing.bound_at(tried)
             if bound < self.value:
                 center = tried
             self._improve(bound)
-            new = self._worthwhile(values, relaxation)
+            new = self._pricing.worthwhile(values, relaxation, self.value)
             if not len(new) and tried is not here:
-                values, bound = self._bound_at(here)
+                values, bound = self._pricing.bound_at(here)
                 if bound < self.value:
                     center = here
                 self._improve(bound)
-                new = self._worthwhile(values, relaxation)
+                new = self._pricing.worthwhile(values, relaxation, self.value)
             if len(new):
                 relaxation.add_families(new)
                 strategy = "primal"
@@ -217,7 +229,26 @@ class BoundSearch:
             if self._cut(relaxation, with_edges) == 0:
                 if self._by_subsets:
                     self._improve(self._subset_bound(here))
-                return
+                return True
+        if center is not None:
+            self._multipliers = center
+        return False
+
+    def _solve_blocks(self) -> None:
+        """Solve blocks of variables exactly at the prices of the relaxation."""
+        blocks = BlockBound(
+            self._table,
+            self._pricing,
+            self._multipliers,
+            self._k,
+            self.value,
+            n_jobs=self._n_jobs,
+            deadline=self._deadline,
+            seed=self._goal.seed,
+            stop=lambda: self._improve(math.inf),
+        )
+        for bound in blocks.bounds():
+            self._improve(bound)
 
     def _branch(self, relaxation: Relaxation) -> None:
         """Branch on moral edges, which the rows of the relaxation know nothing of."""
@@ -232,11 +263,10 @@ class BoundSearch:
                 self._n_rounds += 1
                 used = relaxation.used()
                 prices = relaxation.multipliers()
-                values = self._values(prices)
+                values = self._pricing.values(prices)
                 values[blocked] = -math.inf
-                tops = np.maximum.reduceat(values, self._table.variable_offsets[:-1])
-                best = min(best, float(tops.sum()) + prices.constant(self._k))
-                new = self._worthwhile(values, relaxation)
+                best = min(best, self._pricing.total(values, prices))
+                new = self._pricing.worthwhile(values, relaxation, self.value)
                 strategy = "primal" if len(new) else "dual"
                 if len(new):
                     relaxation.add_families(new)
@@ -273,60 +303,6 @@ class BoundSearch:
             n_cuts += len(dense)
         return n_cuts
 
-    def _first_families(self) -> NDArray[np.int64]:
-        """Return the best families of every variable, priced or not, and those of one structure."""
-        values = self._values(self._multipliers)
-        best = []
-        for v in range(self._n):
-            own = np.array(self._table.positions(v))
-            order = np.argsort(-values[own], kind="stable")
-            best += [own[order[:10]], own[:10]]
-        # Without the families of one structure, a cluster row might have no column at all.
-        return np.concatenate([*best, a_structure(self._table)])
-
-    def _worthwhile(self, values: NDArray[np.float64], relaxation: Relaxation) -> NDArray[np.int64]:
-        """Return the best families not yet in the program, a few for each variable.
-
-        The array is empty if the total gain would not be worth another round.
-        """
-        chosen, surplus = [], 0.0
-        for v, price in enumerate(relaxation.prices()):
-            own = self._table.positions(v)
-            gains = values[own.start : own.stop] - price
-            lacking = relaxation.lacks(own.start, own.stop)
-            good = np.flatnonzero((gains > 1e-9 * abs(self.value)) & lacking)
-            if not len(good):
-                continue
-            if len(good) > FAMILIES_PER_ROUND:
-                good = good[np.argpartition(-gains[good], FAMILIES_PER_ROUND)[:FAMILIES_PER_ROUND]]
-            surplus += float(gains[good].max())
-            chosen.append(own.start + good)
-        return np.concatenate(chosen) if surplus > 1e-6 * abs(self.value) else np.empty(0, np.int64)
-
-    def _bound_at(self, multipliers: Multipliers) -> tuple[NDArray[np.float64], float]:
-        """Return the value of every family at these prices, and the resulting bound."""
-        values = self._values(multipliers)
-        best = np.maximum.reduceat(values, self._table.variable_offsets[:-1])
-        return values, float(best.sum()) + multipliers.constant(self._k)
-
-    def _values(self, multipliers: Multipliers) -> NDArray[np.float64]:
-        arcs = multipliers.arcs
-        pairs = np.array(list(multipliers.pairs), dtype=np.int32).reshape(-1, 3)
-        values = self._pricer.values(
-            [list(members) for members in multipliers.clusters],
-            list(multipliers.clusters.values()),
-            np.empty(0) if arcs is None else arcs.ravel(),
-            np.ascontiguousarray(pairs[:, 0]),
-            np.ascontiguousarray(pairs[:, 1]),
-            np.ascontiguousarray(pairs[:, 2]),
-            np.array(list(multipliers.pairs.values()), dtype=np.float64),
-            self._n_jobs,
-            self._time_left(),
-        )
-        if not len(values):
-            raise TimeoutError
-        return values
-
     def _time_left(self) -> float | None:
         """Return the seconds left, or raise TimeoutError if there are none."""
         if self._deadline.passed:
@@ -336,7 +312,7 @@ class BoundSearch:
     def _subset_bound(self, multipliers: Multipliers) -> float:
         """Return the bound in which acyclicity is enforced exactly and edges are priced."""
         edges_only = multipliers.without_clusters()
-        values = self._values(edges_only)
+        values = self._pricing.values(edges_only)
         tables = _core.subset_tables(self._table.index, values, self._n_jobs, self._time_left())
         if not tables.complete():
             raise TimeoutError

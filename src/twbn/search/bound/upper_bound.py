@@ -48,7 +48,7 @@ def upper_bound(
     edges
         Whether to add rows on the number of edges; by default, only where they pay off.
     branch
-        Whether to branch on moral edges once the relaxation has no more rows to add.
+        Whether to go beyond the relaxation: to solve blocks of variables, and to branch on edges.
     on_bound
         Called with (seconds, bound) at every improvement.
     stop
@@ -60,8 +60,9 @@ def upper_bound(
     others, 2010; Bartlett and Cussens, 2017). Columns are generated, and the bound is that of the
     Lagrangian over all families (`FamilyPricer`), so it is valid however few are in the program.
     The prices of clusters are first raised one at a time (`DualAscent`), which gives a bound at
-    once and a start for the rest. Where treewidth is not in the rows, the relaxation is then
-    branched on moral edges (`EdgeBranching`). For few variables, the acyclicity rows are replaced
+    once and a start for the rest. Where treewidth is not in the rows, blocks of variables are then
+    solved exactly at its prices (`BlockBound`), and the relaxation is branched on moral edges
+    (`EdgeBranching`). For few variables, the acyclicity rows are replaced
     by the dynamic program over subsets, which solves that part exactly, and rows on the number of
     edges account for treewidth.
     """

@@ -12,6 +12,7 @@ from twbn.search.exact.live_subsets import fits, live_subsets
 from twbn.search.exact.milp import milp
 from twbn.search.heuristic.anneal import anneal
 from twbn.search.method import register, search_method
+from twbn.search.result import TracePoint
 from twbn.search.run import DEFAULT_TIME_LIMIT
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ __all__ = ["exact", "proved_by_subsets"]
 MAX_MILP_VARIABLES = 32
 #: Seconds that must be left for a second attempt to be worthwhile.
 LEAST_SECONDS = 0.1
+#: Share of the time for live subsets.
+PROOF_SHARE = 0.9
 #: Share of the time for annealing, beside a bound, before the integer program.
 ANNEAL_SHARE = 0.5
 
@@ -45,8 +48,10 @@ def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResu
     cuts, which starts from what annealing has found.
     """
     bound, start = math.inf, run.first
-    proved = proved_by_subsets(scores, run, certify=certify)
+    proved = proved_by_subsets(scores, _most_of(run), certify=certify)
     if proved is not None:
+        if proved.status == "time_limit":
+            return _annealed_from(proved, scores, run)
         left = run.deadline.left_or_forever
         if proved.status != "memory_limit" or (not run.unlimited and left < LEAST_SECONDS):
             return proved.but(method=run.method)
@@ -59,6 +64,28 @@ def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResu
         method=run.method,
         bound=max(min(result.bound, bound), result.score),
         seconds=run.seconds,
+    )
+
+
+def _most_of(run: Run) -> Run:
+    """Return the run with time for a proof; all of it if there is no limit."""
+    if run.unlimited:
+        return run
+    return run.with_changes(time_limit=PROOF_SHARE * (run.time_left or LEAST_SECONDS))
+
+
+def _annealed_from(proved: SearchResult, scores: LocalScores, run: Run) -> SearchResult:
+    """Return what annealing makes of a structure in the last of the time, with the bound proved."""
+    found = anneal(scores, run.with_changes(start=proved, time_limit=run.time_left))
+    bound = max(proved.bound, found.score)
+    n_iterations = proved.n_iterations + found.n_iterations
+    return found.but(
+        method=run.method,
+        bound=bound,
+        n_iterations=n_iterations,
+        seconds=run.seconds,
+        trace=(*proved.trace, TracePoint(run.seconds, n_iterations, found.score, bound)),
+        notes=proved.notes,
     )
 
 
