@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,8 @@ N_ROWS = 5_000
 #: Rows on which the time of an answer is measured, and the share of their cells that is hidden.
 TIMED_ROWS, HIDDEN = 1_000, 0.3
 MAX_TRACE = 60
+#: Most variables for which a proof is tried before a bound.
+MAX_PROVED = 25
 
 
 class Data:
@@ -171,6 +173,10 @@ def _score(cell: Cell, data: Data) -> Outcome:
         empty = scores.total(Dag.empty(scores.n_variables))
         return Outcome("optimal", empty)
     if cell.method == "bound":
+        if scores.n_variables <= MAX_PROVED:
+            proof = _learn(replace(cell, method="exact"), scores)
+            if proof.status == "optimal":
+                return Outcome(proof.status, proof.score, proof.score, proof.seconds)
         found = upper_bound(scores, treewidth=cell.treewidth, time_limit=cell.seconds)
         return Outcome(found.status, found.value, found.value, found.seconds)
     result = _learn(cell, scores)
