@@ -42,6 +42,14 @@ def score_parent_sets(
     time_limit: float | None,
     on_progress: Callable[[int], None] | None,
 ) -> ScoredSets: ...
+def best_single_parents(
+    data: ScoredData,
+    max_parents: NDArray[np.int32],
+    allowed: NDArray[np.uint8],
+    most: int,
+    n_jobs: int,
+    time_limit: float | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], bool]: ...
 
 class ScoreIndex:
     def __init__(
@@ -133,6 +141,7 @@ def sample_ktrees(
 class CandidateArcs:
     def __init__(self, scores: ScoreLookup) -> None: ...
 
+def ranked_arcs(offsets: NDArray[np.int64], vertices: NDArray[np.int32]) -> CandidateArcs: ...
 def anneal(
     scores: ScoreLookup,
     arcs: CandidateArcs,

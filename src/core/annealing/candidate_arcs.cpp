@@ -29,4 +29,10 @@ CandidateArcs::CandidateArcs(const ScoreLookup& scores) {
   }
 }
 
+CandidateArcs::CandidateArcs(std::span<const std::int64_t> offsets,
+                             std::span<const std::int32_t> vertices)
+    : ranked_(true),
+      offsets_(offsets.begin(), offsets.end()),
+      vertices_(vertices.begin(), vertices.end()) {}
+
 }  // namespace twbn

@@ -13,13 +13,19 @@ namespace twbn {
 /// Candidate parents of every variable, shared by the chains of one run.
 class CandidateArcs {
  public:
+  /// All that occur in a parent set of the scores; where these have no sets, all variables.
   explicit CandidateArcs(const ScoreLookup& scores);
+  /// The most promising ones, best first: those of child i are vertices[offsets[i] ..
+  /// offsets[i + 1]). Chains then also propose what is near the child in the structure.
+  CandidateArcs(std::span<const std::int64_t> offsets, std::span<const std::int32_t> vertices);
+  bool ranked() const { return ranked_; }
   std::span<const std::int32_t> of(int child) const {
     const auto first = offsets_[static_cast<std::size_t>(child)];
     return std::span(vertices_).subspan(first, offsets_[static_cast<std::size_t>(child) + 1] - first);
   }
 
  private:
+  bool ranked_ = false;
   std::vector<std::size_t> offsets_;
   std::vector<std::int32_t> vertices_;
 };

@@ -13,6 +13,7 @@ constexpr std::int64_t proposals_between_looks = 256;  // at clock and temperatu
 constexpr int attempts_with_loss = 1;                  // when a change is too wide
 constexpr std::int64_t proposals_per_window = 500;     // where the budget is in proposals
 constexpr double cooling_share = 0.9;                  // of the time; windows have the rest
+constexpr double near_share = 0.5;                     // of candidates that are near the child
 constexpr std::size_t max_subset_parents = 4;          // whose subsets are all looked up
 
 /// `from` without `out` (or -1) and with `in` (or -1), ascending.
@@ -73,6 +74,7 @@ ProvedNetwork AnnealChain::best() const {
 }
 
 void AnnealChain::run(const Cooling& cooling, Control& control, Board* board) {
+  const double by_cooling = windows_ ? cooling_share : 1.0;
   const double ratio = std::log(cooling.coldest / cooling.hottest);
   const auto begun = Clock::now();
   for (std::int64_t done = 0;; done += proposals_between_looks) {
@@ -80,7 +82,7 @@ void AnnealChain::run(const Cooling& cooling, Control& control, Board* board) {
     if (cooling.n_proposals >= 0) {
       fraction = static_cast<double>(done) / static_cast<double>(std::max<std::int64_t>(cooling.n_proposals, 1));
     } else {
-      fraction = std::chrono::duration<double>(Clock::now() - begun).count() / (cooling_share * cooling.seconds);
+      fraction = std::chrono::duration<double>(Clock::now() - begun).count() / (by_cooling * cooling.seconds);
     }
     if (fraction >= 1 || control.expired()) break;
     temperature_ = cooling.hottest * std::exp(ratio * fraction);
@@ -125,9 +127,26 @@ bool AnnealChain::passes(double gain) {
   return gain > temperature_ * std::log(random_.uniform() + 1e-300);
 }
 
-void AnnealChain::propose_toggle(std::int32_t child) {
+std::int32_t AnnealChain::draw_candidate(std::int32_t child) {
   const auto candidates = arcs_.of(child);
-  const std::int32_t u = candidates[random_.below(static_cast<std::uint32_t>(candidates.size()))];
+  const auto n_candidates = static_cast<std::uint32_t>(candidates.size());
+  if (!arcs_.ranked()) return candidates[random_.below(n_candidates)];
+  if (random_.uniform() < near_share) {
+    // Two steps in the moral graph: parents, children, co-parents, and theirs.
+    std::int32_t near = child;
+    for (int step = 0; step < 2; ++step) {
+      const auto links = moral_.links(near);
+      if (links.empty()) break;
+      near = links[random_.below(static_cast<std::uint32_t>(links.size()))].vertex;
+    }
+    if (near != child) return near;
+  }
+  const double draw = random_.uniform();
+  return candidates[static_cast<std::size_t>(draw * draw * n_candidates)];
+}
+
+void AnnealChain::propose_toggle(std::int32_t child) {
+  const std::int32_t u = draw_candidate(child);
   const auto parents = dag_.parents(child);
   if (contains(parents, u)) {
     exchange(parents, u, -1, set_);
@@ -146,8 +165,7 @@ void AnnealChain::propose_toggle(std::int32_t child) {
 }
 
 void AnnealChain::propose_swap(std::int32_t child) {
-  const auto candidates = arcs_.of(child);
-  const std::int32_t u = candidates[random_.below(static_cast<std::uint32_t>(candidates.size()))];
+  const std::int32_t u = draw_candidate(child);
   const auto parents = dag_.parents(child);
   if (contains(parents, u)) return;
   const auto out = parents[random_.below(static_cast<std::uint32_t>(parents.size()))];

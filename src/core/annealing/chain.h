@@ -37,6 +37,9 @@ class AnnealChain {
 
   /// Cool down once, then re-optimise windows. Stops early when `control` expires.
   void run(const Cooling& cooling, Control& control, Board* board = nullptr);
+  /// Take over the families in which another structure has changed since `before`, where they gain,
+  /// with changes as at a temperature.
+  void take_over(const ParentLists& other, const ParentLists& before, double temperature);
   /// The best structure of the chain so far.
   ProvedNetwork best() const;
   std::int64_t n_accepted() const { return n_accepted_; }
@@ -48,6 +51,9 @@ class AnnealChain {
   void restore_best();
   void load(const ParentLists& parents, std::span<const std::int32_t> order);
   void propose();
+  /// A candidate parent of the child, which may be one already: from its list, or, if the list holds
+  /// only the most promising ones, also from what is near it in the structure.
+  std::int32_t draw_candidate(std::int32_t child);
   void propose_toggle(std::int32_t child);
   void propose_swap(std::int32_t child);
   void propose_from_list(std::int32_t child);
@@ -70,6 +76,8 @@ class AnnealChain {
   void draw_order();
   /// Give several vertices other parents, jointly acyclic; a second call undoes the change.
   void exchange_families();
+  bool exchange_if_acyclic();
+  void take_group(std::span<const std::int32_t> members, const ParentLists& other);
   bool admit_families();
   bool admit(std::int32_t child, const Set& set);
   void collect_pairs(std::int32_t child, std::span<const std::int32_t> set);

@@ -1,24 +1,49 @@
 #include "annealing/round.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/numbers.h"
 
 namespace twbn {
 
 std::vector<ChainResult> run_chains(ScoreLookup& scores, const CandidateArcs& arcs, int k,
-                                    const std::vector<ChainStart>& starts, const Cooling& cooling,
-                                    std::uint64_t seed, int n_jobs, Control& control,
-                                    Board* board) {
-  std::vector<ChainResult> found(starts.size());
+                                    const ProvedNetwork& start,
+                                    const std::vector<std::uint64_t>& streams,
+                                    const Cooling& cooling, std::uint64_t seed, int n_jobs,
+                                    Control& control, Board* board) {
+  std::vector<ChainResult> found(streams.size());
   for_each_unit(
-      static_cast<std::int64_t>(starts.size()), n_jobs, control, [] { return 0; },
+      static_cast<std::int64_t>(streams.size()), n_jobs, control, [] { return 0; },
       [&](std::int64_t unit, int) {
-        const ChainStart& start = starts[at(unit)];
-        AnnealChain chain(scores, arcs, k, start.network, seed, start.stream);
+        AnnealChain chain(scores, arcs, k, start, seed, streams[at(unit)]);
         chain.run(cooling, control, board);
         found[at(unit)] = {chain.best(), chain.n_accepted()};
       },
       [](int) {});
+  std::vector<ProvedNetwork> networks;
+  for (const ChainResult& result : found) {
+    if (!result.best.parents.empty()) networks.push_back(result.best);
+  }
+  if (networks.size() > 1) {
+    found.push_back(
+        {merged(scores, arcs, k, networks, start.parents, cooling.coldest, seed, streams[0]),
+         0});
+  }
   return found;
+}
+
+ProvedNetwork merged(ScoreLookup& scores, const CandidateArcs& arcs, int k,
+                     const std::vector<ProvedNetwork>& networks, const ParentLists& before,
+                     double temperature, std::uint64_t seed, std::uint64_t stream) {
+  std::vector<const ProvedNetwork*> order;
+  for (const ProvedNetwork& network : networks) order.push_back(&network);
+  std::stable_sort(order.begin(), order.end(), [](const ProvedNetwork* a, const ProvedNetwork* b) {
+    return a->score > b->score;
+  });
+  AnnealChain chain(scores, arcs, k, *order[0], ~seed, stream);
+  for (std::size_t i = 1; i < order.size(); ++i) chain.take_over(order[i]->parents, before, temperature);
+  return chain.best();
 }
 
 }  // namespace twbn

@@ -14,16 +14,19 @@ struct ChainResult {
   std::int64_t n_accepted = 0;
 };
 
-/// Where a chain begins, and its stream of random numbers.
-struct ChainStart {
-  ProvedNetwork network;
-  std::uint64_t stream = 0;
-};
-
-/// Cool one chain from every start on `n_jobs` threads. A chain that never started because
-/// `control` had expired has no parents.
+/// Cool chains from one structure, one for each stream of random numbers, on `n_jobs` threads, and
+/// merge what they found: if they are several, the last result is the best of them with what gains
+/// of the others. A chain that never started because `control` had expired has no parents.
 std::vector<ChainResult> run_chains(ScoreLookup& scores, const CandidateArcs& arcs, int k,
-                                    const std::vector<ChainStart>& starts, const Cooling& cooling,
-                                    std::uint64_t seed, int n_jobs, Control& control, Board* board);
+                                    const ProvedNetwork& start,
+                                    const std::vector<std::uint64_t>& streams,
+                                    const Cooling& cooling, std::uint64_t seed, int n_jobs,
+                                    Control& control, Board* board);
+
+/// The best of some structures, with what gains of the changes that the others have made since
+/// `before`, at the temperature where cooling ends.
+ProvedNetwork merged(ScoreLookup& scores, const CandidateArcs& arcs, int k,
+                     const std::vector<ProvedNetwork>& networks, const ParentLists& before,
+                     double temperature, std::uint64_t seed, std::uint64_t stream);
 
 }  // namespace twbn

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "annealing/round.h"
+#include "python/arrays.h"
 #include "python/module.h"
 #include "python/watch.h"
 
@@ -18,6 +19,12 @@ using namespace nb::literals;
 
 void bind_annealing(nb::module_& m) {
   nb::class_<CandidateArcs>(m, "CandidateArcs").def(nb::init<const ScoreLookup&>(), "scores"_a);
+  m.def(
+      "ranked_arcs",
+      [](Array1<std::int64_t> offsets, Array1<std::int32_t> vertices) {
+        return CandidateArcs(view(offsets), view(vertices));
+      },
+      "offsets"_a, "vertices"_a);
   m.def(
       "anneal",
       [](ScoreLookup& scores, const CandidateArcs& arcs, int k, const ParentLists& parents,
@@ -34,11 +41,10 @@ void bind_annealing(nb::module_& m) {
           }
           if (!on_progress.is_none()) on_progress(control.done.load());
         };
-        std::vector<ChainStart> starts;
-        for (const std::uint64_t stream : streams) starts.push_back({{0, parents, order}, stream});
         auto [found, interrupted] = run_watched(control, report, [&](Control& shared) {
-          return run_chains(scores, arcs, k, starts, {hottest, coldest, n_proposals, seconds}, seed,
-                            n_jobs, shared, watched ? &board : nullptr);
+          return run_chains(scores, arcs, k, {0, parents, order}, streams,
+                            {hottest, coldest, n_proposals, seconds}, seed, n_jobs, shared,
+                            watched ? &board : nullptr);
         });
         nb::list chains;
         for (ChainResult& chain : found) {
@@ -47,8 +53,8 @@ void bind_annealing(nb::module_& m) {
         }
         return nb::make_tuple(chains, control.done.load(), interrupted);
       },
-      "scores"_a, "arcs"_a, "k"_a, "parents"_a, "order"_a, "streams"_a, "hottest"_a, "coldest"_a,
-      "seed"_a, "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none(),
+      "scores"_a, "arcs"_a, "k"_a, "parents"_a, "order"_a, "streams"_a, "hottest"_a,
+      "coldest"_a, "seed"_a, "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none(),
       "on_best"_a.none());
 }
 

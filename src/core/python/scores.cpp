@@ -15,6 +15,7 @@
 #include "scores/best_first.h"
 #include "scores/columns.h"
 #include "scores/lazy_scores.h"
+#include "scores/single_parents.h"
 #include "scores/score_index.h"
 #include "scores/score_lookup.h"
 #include "scores/terms.h"
@@ -32,7 +33,7 @@ struct ScoredData {
              std::optional<Array1<double>> weights, const std::string& score, double ess)
       : columns({codes.data(), codes.size()}, view(arities),
                 weights ? view(*weights) : std::span<const double>()),
-        terms(score_kind(score), ess, columns.total_weight(), !columns.weighted()) {}
+        terms(score_kind(score), ess, columns.total_weight(), columns.whole_counts()) {}
   Columns columns;
   Terms terms;
 };
@@ -106,6 +107,22 @@ void bind_tables(nb::module_& m) {
       },
       "data"_a, "max_parents"_a, "allowed"_a, "required"_a, "prune"_a, "budget"_a.none(),
       "n_jobs"_a, "max_result_bytes"_a, "time_limit"_a.none(), "on_progress"_a.none());
+
+  m.def(
+      "best_single_parents",
+      [](const ScoredData& data, Array1<std::int32_t> max_parents, Array2<std::uint8_t> allowed,
+         int most, int n_jobs, std::optional<double> time_limit) {
+        const auto rules = make_rules(max_parents, allowed, {}, false);
+        Control control;
+        control.set_time_limit(time_limit);
+        auto [best, interrupted] = run_watched(control, [&](Control& shared) {
+          return best_single_parents(data.columns, data.terms, rules,
+                                     static_cast<std::size_t>(most), n_jobs, shared);
+        });
+        return nb::make_tuple(to_numpy(std::move(best.offsets)), to_numpy(std::move(best.parents)),
+                              interrupted);
+      },
+      "data"_a, "max_parents"_a, "allowed"_a, "most"_a, "n_jobs"_a, "time_limit"_a.none());
 
   nb::class_<ScoreIndex>(m, "ScoreIndex")
       .def(

@@ -204,7 +204,7 @@ class ChildExplorer {
   // Sum over the states of one variable, from the counts that are there already.
   double parent_term(std::int32_t a, int arity) {
     const Members alone{a};
-    if (columns_.weighted() || !columns_.packed(a)) return worker_.scorer.parent_term(alone, arity);
+    if (!columns_.packed(a)) return worker_.scorer.parent_term(alone, arity);
     const double n_cells = columns_.arity(a);
     const double* table = terms_.table(n_cells, terms_.parent_is_joint() ? 0 : arity);
     const auto term = [&](std::uint32_t count) {

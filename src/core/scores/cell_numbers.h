@@ -53,9 +53,10 @@ class CellNumbers {
     visit_counts(visit);
   }
 
-  /// The same for every cell split by the states of v, without keeping the split.
-  template <class Visit>
-  void for_each_count_with(int v, Visit visit) {
+  /// Calls visit(count) for every cell split by the states of v that occurs, and whole(count) for
+  /// every cell, without keeping the split.
+  template <class Visit, class Whole>
+  void for_each_count_with(int v, Visit visit, Whole whole) {
     const auto arity = static_cast<std::uint32_t>(columns_.arity(v));
     const std::uint16_t* codes = columns_.codes(v);
     if (n_cells_ * arity <= dense_) {
@@ -64,18 +65,17 @@ class CellNumbers {
         for (std::size_t row = 0; row < cell_of_row_.size(); ++row) {
           counts_[cell_of_row_[row] * arity + codes[row]] += weight(row);
         }
-        visit_counts(visit);
+        visit_split(counts_, arity, visit, whole);
         return;
       }
       whole_counts_.assign(n_cells_ * arity, 0);
       for (std::size_t row = 0; row < cell_of_row_.size(); ++row) {
         ++whole_counts_[cell_of_row_[row] * arity + codes[row]];
       }
-      for (const std::uint32_t count : whole_counts_) {
-        if (count > 0) visit(static_cast<double>(count));
-      }
+      visit_split(whole_counts_, arity, visit, whole);
       return;
     }
+    for_each_count(whole);
     sort_rows(codes, arity);
     for (std::size_t i = 0; i < sorted_.size();) {
       const std::uint64_t cell = sorted_[i].first;
@@ -96,6 +96,18 @@ class CellNumbers {
                       static_cast<std::uint32_t>(row)};
     }
     std::sort(sorted_.begin(), sorted_.end());
+  }
+  template <class Count, class Visit, class Whole>
+  static void visit_split(const std::vector<Count>& counts, std::uint32_t arity, Visit visit,
+                          Whole whole) {
+    for (std::size_t first = 0; first < counts.size(); first += arity) {
+      Count sum = 0;
+      for (std::size_t i = first; i < first + arity; ++i) {
+        if (counts[i] > 0) visit(static_cast<double>(counts[i]));
+        sum += counts[i];
+      }
+      if (sum > 0) whole(static_cast<double>(sum));
+    }
   }
   template <class Visit>
   void visit_counts(Visit visit) const {

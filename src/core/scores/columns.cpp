@@ -1,6 +1,10 @@
 #include "scores/columns.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "scores/popcount.h"
 
 namespace twbn {
 
@@ -19,6 +23,7 @@ Columns::Columns(std::span<const std::int32_t> codes, std::span<const std::int32
       weights_at_least_one_ = weights_at_least_one_ && weight >= 1.0;
     }
   }
+  make_planes();
   codes_.resize(codes.size());
   std::transform(codes.begin(), codes.end(), codes_.begin(),
                  [](std::int32_t code) { return static_cast<std::uint16_t>(code); });
@@ -38,6 +43,56 @@ Columns::Columns(std::span<const std::int32_t> codes, std::span<const std::int32
       bits_[c * n_words_ + row / 64] |= std::uint64_t{1} << (row % 64);
     }
   }
+  plane_bits_.resize(n_bit_columns() * n_planes_ * n_words_);
+  for (std::size_t i = 0; i < plane_bits_.size(); ++i) {
+    const std::size_t word = i % n_words_, plane = i / n_words_ % n_planes_;
+    const std::size_t column = i / (n_words_ * n_planes_);
+    plane_bits_[i] = bits_[column * n_words_ + word] & planes_[plane * n_words_ + word];
+  }
+}
+
+// None if a weight is not whole, or too large.
+void Columns::make_planes() {
+  if (!weighted() || total_weight_ >= std::ldexp(1.0, 31)) return;
+  double most = 0;
+  for (const double weight : weights_) {
+    if (weight != std::floor(weight) || weight < 0) return;
+    most = std::max(most, weight);
+  }
+  const auto n = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(most)));
+  if (n == 0 || n > max_planes) return;
+  n_planes_ = n;
+  planes_.assign(n * n_words_, 0);
+  for (std::size_t row = 0; row < n_rows_; ++row) {
+    const auto weight = static_cast<std::uint64_t>(weights_[row]);
+    for (std::size_t plane = 0; plane < n; ++plane) {
+      planes_[plane * n_words_ + row / 64] |= (weight >> plane & 1) << (row % 64);
+    }
+  }
+}
+
+void Columns::count(const std::uint64_t* rows, std::size_t first, std::size_t n,
+                    std::uint32_t* out) const {
+  if (n_planes_ == 0) return and_popcount(rows, bit_column(first), n, n_words_, out);
+  std::uint32_t by_plane[max_planes];
+  for (std::size_t i = 0; i < n; ++i) {
+    and_popcount(rows, plane_bits_.data() + (first + i) * n_planes_ * n_words_, n_planes_, n_words_,
+                 by_plane);
+    out[i] = 0;
+    for (std::size_t plane = 0; plane < n_planes_; ++plane) out[i] += by_plane[plane] << plane;
+  }
+}
+
+std::uint32_t Columns::count_rows(const std::uint64_t* rows) const {
+  std::uint32_t total = 0;
+  if (n_planes_ == 0) {
+    and_popcount(rows, rows, 1, n_words_, &total);
+    return total;
+  }
+  std::uint32_t by_plane[max_planes];
+  and_popcount(rows, planes_.data(), n_planes_, n_words_, by_plane);
+  for (std::size_t plane = 0; plane < n_planes_; ++plane) total += by_plane[plane] << plane;
+  return total;
 }
 
 }  // namespace twbn

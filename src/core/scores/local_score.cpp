@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "scores/popcount.h"
-
 namespace twbn {
 
 namespace {
@@ -18,8 +16,8 @@ double LocalScorer::score(int child, std::span<const int> parents) {
   parent_cells_ = 1.0;
   for (const int v : parents) parent_cells_ *= columns_.arity(v);
   joint_cells_ = parent_cells_ * child_arity_;
-  joint_table_ = terms_.table(joint_cells_, 0);
-  parent_table_ = terms_.table(parent_cells_, terms_.parent_is_joint() ? 0 : child_arity_);
+  joint_table_ = table(joint_cells_, 0);
+  parent_table_ = table(parent_cells_, terms_.parent_is_joint() ? 0 : child_arity_);
   joint_ = parent_ = 0;
   observed_cells_ = 0;
 
@@ -34,13 +32,23 @@ double LocalScorer::score(int child, std::span<const int> parents) {
   } else {
     cells_.start();
     for (const int v : parents) cells_.extend(v);
-    cells_.for_each_count([&](double count) { parent_ += parent_cell(count); });
-    cells_.for_each_count_with(child, [&](double count) {
-      ++observed_cells_;
-      joint_ += joint_cell(count);
-    });
+    cells_.for_each_count_with(
+        child,
+        [&](double count) {
+          ++observed_cells_;
+          joint_ += joint_cell(count);
+        },
+        [&](double count) { parent_ += parent_cell(count); });
   }
   return joint_ - parent_ - terms_.penalty(parent_cells_, child_arity_);
+}
+
+const double* LocalScorer::table(double n_cells, int child_arity) {
+  KnownTable& known = tables_[static_cast<std::size_t>(n_cells) % tables_.size()];
+  if (known.n_cells != n_cells || known.child_arity != child_arity) {
+    known = {n_cells, child_arity, terms_.table(n_cells, child_arity)};
+  }
+  return known.table;
 }
 
 double LocalScorer::parent_term(std::span<const int> parents, int child_arity) {
@@ -68,11 +76,8 @@ void LocalScorer::split(std::size_t depth, std::span<const int> parents, int chi
   const auto arity = static_cast<std::size_t>(columns_.arity(v));
   if (depth == parents.size()) {
     std::uint32_t counts[Columns::max_packed_states];
-    and_popcount(rows, columns_.bit_column(first), arity - 1, n_words, counts);
-    std::uint64_t total = 0;
-    for (std::size_t w = 0; w < n_words; ++w) {
-      total += static_cast<std::uint64_t>(__builtin_popcountll(rows[w]));
-    }
+    columns_.count(rows, first, arity - 1, counts);
+    const std::uint32_t total = columns_.count_rows(rows);
     std::uint64_t rest = total;
     const auto add = [&](std::uint64_t count) {
       if (count == 0) return;

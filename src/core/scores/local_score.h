@@ -1,6 +1,7 @@
 // The score of one variable given one parent set.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,6 +31,8 @@ class LocalScorer {
  private:
   bool fits_bitmaps(int child, std::span<const int> parents) const;
   void split(std::size_t depth, std::span<const int> parents, int child);
+  /// As `Terms::table`, without its lock where the table was asked for a moment ago.
+  const double* table(double n_cells, int child_arity);
   double joint_cell(double count) const;
   double parent_cell(double count) const;
 
@@ -37,6 +40,12 @@ class LocalScorer {
   const Terms& terms_;
   std::vector<std::uint64_t> bitmaps_;  // one cell per depth
   CellNumbers cells_;
+  struct KnownTable {
+    double n_cells = -1;
+    int child_arity = 0;
+    const double* table = nullptr;
+  };
+  std::array<KnownTable, 64> tables_;
 
   // The family being scored.
   int child_arity_ = 0;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "scores/popcount.h"
-
 namespace twbn {
 
 namespace {
@@ -13,7 +11,7 @@ constexpr std::size_t max_packed_cells = 96;
 
 PrefixCounter::PrefixCounter(const Columns& columns, const Terms& terms)
     : columns_(columns), terms_(terms), cells_(columns) {
-  all_binary_ = !columns.weighted() &&
+  all_binary_ = columns.whole_counts() &&
                 std::all_of(columns.arities().begin(), columns.arities().end(),
                             [](std::int32_t arity) { return arity == 2; });
 }
@@ -22,7 +20,7 @@ void PrefixCounter::start(Prefix& prefix) const {
   prefix.variables.clear();
   prefix.n_configurations = 1;
   prefix.n_cells = 1;
-  prefix.packed = !columns_.weighted();
+  prefix.packed = columns_.whole_counts();
   prefix.counted = 0;
   if (!prefix.packed) return;
   const std::size_t n_rows = columns_.n_rows();
@@ -30,11 +28,10 @@ void PrefixCounter::start(Prefix& prefix) const {
   for (std::size_t row = 0; row < n_rows; ++row) {
     prefix.bitmaps[row / 64] |= std::uint64_t{1} << (row % 64);
   }
-  prefix.cell_counts.assign(1, static_cast<std::uint32_t>(n_rows));
+  prefix.cell_counts.assign(1, columns_.count_rows(prefix.bitmaps.data()));
   prefix.counted = columns_.n_bit_columns();
   prefix.counts.resize(prefix.counted);
-  and_popcount(prefix.bitmaps.data(), columns_.bit_column(0), prefix.counted, columns_.n_words(),
-               prefix.counts.data());
+  columns_.count(prefix.bitmaps.data(), 0, prefix.counted, prefix.counts.data());
 }
 
 void PrefixCounter::extend(const Prefix& parent, int v, int limit, bool last, Prefix& child) const {
@@ -76,7 +73,7 @@ void PrefixCounter::extend(const Prefix& parent, int v, int limit, bool last, Pr
       if (!last) {
         for (std::size_t w = 0; w < n_words; ++w) zero_rows[w] &= ~column[w];
       }
-      and_popcount(state_rows, columns_.bit_column(0), counted, n_words, state_counts);
+      columns_.count(state_rows, 0, counted, state_counts);
       for (std::size_t c = 0; c < counted; ++c) zero_counts[c] -= state_counts[c];
       child.cell_counts[next] = total;
       zero_total -= total;
@@ -176,12 +173,13 @@ double PrefixCounter::sum_packed(const Prefix& prefix, int a, int child_arity,
 double PrefixCounter::sum_rows(int a, double n_cells, int child_arity, std::uint32_t& observed) {
   const double* table = terms_.table(n_cells, child_arity);
   double sum = 0;
-  cells_.for_each_count_with(a, [&](double count) {
+  const auto add = [&](double count) {
     ++observed;
     sum += table                ? table[static_cast<std::size_t>(count)]
            : (child_arity == 0) ? terms_.joint_cell(count, n_cells)
                                 : terms_.parent_cell(count, n_cells, child_arity);
-  });
+  };
+  cells_.for_each_count_with(a, add, [](double) {});
   return sum;
 }
 

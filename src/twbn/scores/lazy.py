@@ -24,12 +24,16 @@ from twbn.scores.rules import ParentRules, RuleOptions, make_rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from twbn.data.table import Table
     from twbn.scores.protocol import HasParents, ParentLists
 
 __all__ = ["LazyScores"]
 
-BYTES_PER_SET = 160  # key, score and their share of a hash table
+BYTES_PER_SET = 32  # hashes and score
+#: Single parents of each variable from which searches draw candidates.
+CANDIDATES = 40
 
 
 class LazyScores:
@@ -76,13 +80,15 @@ class LazyScores:
         self.fingerprint = table.fingerprint
         wanted = RuleOptions(max_parents, required, forbidden, tiers, roots, leaves)
         self.rules = make_rules(table.names, wanted)
+        self._single_parents: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
         self._cache = self._new_cache()
 
     def _new_cache(self) -> _core.LazyScoreCache | _CallableCache:
         table, score, ess, memory_limit = self._made_of
         max_sets = max(int(memory_limit * 2**30 / BYTES_PER_SET), 1024)
         if not callable(score):
-            return _core.LazyScoreCache(scored_data(table, score, ess), max_sets)
+            self._data = scored_data(table, score, ess)
+            return _core.LazyScoreCache(self._data, max_sets)
         table.require_complete("scoring")
         table.require_usable("scoring")
         return _CallableCache(partial(_called, score, table), max_sets)
@@ -104,6 +110,25 @@ class LazyScores:
             return _core.CallableLookup(function, self.n_variables, self.max_parents)
         required = [list(parents) for parents in self.rules.required]
         return _core.LazyLookup(self._cache, self.rules.max_parents, self.rules.allowed, required)
+
+    def best_single_parents(
+        self, n_jobs: int = 1, time_limit: float | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
+        """Return the best single parents of each variable, best first; None for a function.
+
+        Those of variable i are ``parents[offsets[i]:offsets[i + 1]]``. O(n²) time, once.
+        """
+        if isinstance(self._cache, _CallableCache):
+            return None
+        if self._single_parents is None:
+            rules = self.rules
+            offsets, parents, interrupted = _core.best_single_parents(
+                self._data, rules.max_parents, rules.allowed, CANDIDATES, n_jobs, time_limit
+            )
+            if interrupted:
+                raise KeyboardInterrupt
+            self._single_parents = (offsets, parents)
+        return self._single_parents
 
     def trivial_bound(self) -> float:
         """Return zero for built-in scores (log-probabilities at most), infinity for a function."""
@@ -143,7 +168,7 @@ class LazyScores:
 
 
 #: Attributes of `LazyScores` that cannot be pickled.
-_COMPILED = frozenset({"_cache", "lookup"})
+_COMPILED = frozenset({"_cache", "_data", "lookup"})
 
 
 def _called(

@@ -12,6 +12,7 @@ from twbn.cluster import active_cluster
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.ktree import KTree
+from twbn.scores.lazy import LazyScores
 from twbn.scores.score_table import ScoreTable
 from twbn.search.heuristic.chains import Chain, Round, as_chain, run_in_threads, run_on_cluster
 from twbn.search.heuristic.first import first_chain
@@ -36,6 +37,8 @@ FIRST_SHARE = 0.2
 #: Later rounds, each from the best known structure, reheated to a fraction drawn from this range.
 REHEATS = 24
 REHEATED = (0.01, 0.4)
+#: The same for many chains, each with less of the budget: their rounds are longer and fewer.
+MANY_CHAINS, FIRST_SHARE_OF_MANY, REHEATS_OF_MANY = 4, 0.4, 12
 #: Proposals per variable in a round that suffice for a problem, so that fresh starts pay off.
 ENOUGH_TO_START_AFRESH = 30_000
 #: Number of chains when proposals are limited, independent of the number of workers.
@@ -97,15 +100,18 @@ class _Annealing:
 
     def run(self) -> None:
         run = self._run
-        self._scale = temperature_scale(self._scores)
+        self._scale = temperature_scale(self._scores, run.workers)
         self._coldest = max(COLDEST, COLDEST_SHARE * self._scale)
         rng = np.random.default_rng(run.seed)
-        n_reheats = REHEATS
+        many = (self._n_chains() if run.max_iterations is None else CHAINS) >= MANY_CHAINS
+        n_reheats = REHEATS_OF_MANY if many else REHEATS
         limit = run.deadline.time_limit
         if self._cluster is not None and limit is not None:
             # Results of a round are known only when it ends, so long runs have more rounds.
-            n_reheats = max(REHEATS, math.ceil(limit / CLUSTER_ROUND_SECONDS))
-        first = FIRST_SHARE if n_reheats == REHEATS else 1 / (n_reheats + 1)
+            n_reheats = max(n_reheats, math.ceil(limit / CLUSTER_ROUND_SECONDS))
+        first = FIRST_SHARE_OF_MANY if many else FIRST_SHARE
+        if n_reheats > REHEATS:
+            first = 1 / (n_reheats + 1)
         shares = [first, *[(1 - first) / n_reheats] * n_reheats]
         budget = run.max_iterations
         if budget is not None and budget < LEAST_FOR_ROUNDS:
@@ -287,12 +293,18 @@ class _Annealing:
         )
 
 
-def temperature_scale(scores: LocalScores) -> float:
+def temperature_scale(scores: LocalScores, n_jobs: int = 1) -> float:
     """Return what a variable gains from its best parents, on average over the variables."""
     n = scores.n_variables
+    singles = scores.best_single_parents(n_jobs) if isinstance(scores, LazyScores) else None
     if isinstance(scores, ScoreTable):
         best = scores.best()
         empty = np.array([scores.local(v, ()) for v in range(n)])
+    elif singles is not None:
+        offsets, parents = singles
+        some = np.flatnonzero(np.diff(offsets)).tolist()
+        best = np.array([scores.local(v, (int(parents[offsets[v]]),)) for v in some])
+        empty = np.array([scores.local(v, ()) for v in some])
     else:  # the best single parent, for some of the variables
         some = np.linspace(0, n - 1, min(n, MAX_SCALE_VARIABLES)).astype(int).tolist()
         best = np.array([max(scores.local(v, (u,)) for u in range(n) if u != v) for v in some])

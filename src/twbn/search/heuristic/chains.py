@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from twbn import _core
+from twbn.scores.lazy import LazyScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +57,7 @@ def run_in_threads(
     """Return what the chains found, the number of proposals, and whether Ctrl-C came."""
     found, n_done, interrupted = _core.anneal(
         scores.lookup,
-        _candidate_arcs(scores),
+        _candidate_arcs(scores, n_jobs),
         work.k,
         work.start.parents,
         work.start.order,
@@ -103,8 +104,11 @@ MAX_TABLES = 2
 _arcs: WeakKeyDictionary[LocalScores, _core.CandidateArcs] = WeakKeyDictionary()
 
 
-def _candidate_arcs(scores: LocalScores) -> _core.CandidateArcs:
+def _candidate_arcs(scores: LocalScores, n_jobs: int) -> _core.CandidateArcs:
     """Return the candidate parents of each variable, computed once per table."""
     if scores not in _arcs:
-        _arcs[scores] = _core.CandidateArcs(scores.lookup)
+        best = scores.best_single_parents(n_jobs) if isinstance(scores, LazyScores) else None
+        _arcs[scores] = (
+            _core.CandidateArcs(scores.lookup) if best is None else _core.ranked_arcs(*best)
+        )
     return _arcs[scores]
