@@ -133,8 +133,9 @@ def test_a_start_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     table = random_table(np.random.default_rng(9), 8, 400, max_states=2)
     wide = learn(table, treewidth=4, max_iterations=5000, score="loglik")
     assert wide.treewidth > 1
+    scores = compute_scores(table, score="loglik", max_parents=4)
     with pytest.raises(OptionError, match=r"start has treewidth \d, the limit is 1"):
-        learn(compute_scores(table, score="loglik"), treewidth=1, method="anneal", start=wide)
+        learn(scores, treewidth=1, method="anneal", start=wide)
     narrow = compute_scores(table, max_parents=1)
     with pytest.raises(OptionError, match="a parent set that is not in the scores: "):
         learn(narrow, treewidth=4, method="anneal", start=wide)
@@ -153,9 +154,14 @@ def test_methods_without_checkpoints_say_so(tmp_path: Path) -> None:
         learn(table, checkpoint=tmp_path / "nowhere" / "x.json")
 
 
-def test_a_start_keeps_its_families_when_not_all_sets_are_scored(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "which"), [("anneal", "scored on demand"), ("sample", "the most promising")]
+)
+def test_a_start_keeps_its_families_when_not_all_sets_are_scored(
+    tmp_path: Path, method: str, which: str
+) -> None:
     table = read_table(written(tmp_path / "wide.csv", 300))
-    first = learn(table, treewidth=3, time_limit=1.0, seed=1)
-    assert any("the most promising" in note for note in first.notes)
-    again = learn(table, treewidth=3, time_limit=1.0, seed=2, start=first)
+    first = learn(table, treewidth=3, time_limit=1.0, seed=1, method=method)
+    assert any(which in note for note in first.notes)
+    again = learn(table, treewidth=3, time_limit=1.0, seed=2, start=first, method=method)
     assert again.score >= first.score - 1e-6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -73,9 +74,10 @@ def test_treewidth_of_small_graphs(k: int) -> None:
     for graph in random_graphs(7, 40, seed=k):
         edges = [(u, v) for u, v in itertools.combinations(range(7), 2) if v in graph.neighbours[u]]
         expected = treewidth_by_orders(graph) <= k
-        assert _core.small_treewidth_at_most(edges, k) == expected
+        limit = _core.WidthLimit(k, math.inf, ())
+        assert (_core.small_elimination_order(edges, limit) is not None) == expected
     with pytest.raises(ValueError, match="32 vertices"):
-        _core.small_treewidth_at_most([(0, 32)], 2)
+        _core.small_elimination_order([(0, 32)], _core.WidthLimit(2, math.inf, ()))
 
 
 def test_auto_has_a_bound_however_short_the_time() -> None:

@@ -17,7 +17,7 @@ from twbn.errors import FileFormatError, MemoryLimitError, OptionError
 from twbn.learning.certificate import check_certificate
 from twbn.search import METHODS, write_result
 from twbn.search.certificate import Branch, Proof, read_certificate, write_certificate
-from twbn.search.certificate.checker import check_proof, is_wider
+from twbn.search.certificate.checker import Limit, check_proof, is_wider
 from twbn.search.exact.bags import dp
 from twbn.search.exact.live_subsets import live_subsets
 from twbn.search.result_file import read_claims
@@ -127,7 +127,16 @@ def test_a_poor_start_is_improved_and_workers_do_not_matter() -> None:
     from twbn import _core
 
     outcome, families, bound, *_ = _core.live_subsets(
-        scores.index, scores.scores, 2, one.score - 50, 1e-6, 2**30, False, 2, None, None
+        scores.index,
+        scores.scores,
+        _core.WidthLimit(2, math.inf, ()),
+        one.score - 50,
+        1e-6,
+        2**30,
+        False,
+        2,
+        None,
+        None,
     )
     assert outcome == "solved"
     assert bound == pytest.approx(one.score)
@@ -152,7 +161,7 @@ def test_limits_are_kept_and_told() -> None:
 def test_the_checker_knows_which_graphs_are_wide(k: int) -> None:
     for graph in random_graphs(7, 40, seed=k):
         edges = [(min(u, v), max(u, v)) for u in range(7) for v in graph.neighbours[u] if u < v]
-        assert is_wider(edges, k) == (treewidth_by_orders(graph) > k)
+        assert is_wider(edges, Limit(k)) == (treewidth_by_orders(graph) > k)
 
 
 def branched() -> tuple[ScoreTable, Proof]:

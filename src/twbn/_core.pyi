@@ -77,7 +77,13 @@ def greedy_elimination(
     give_up_above: int,
     time_limit: float | None,
 ) -> tuple[int, NDArray[np.int32]]: ...
-def small_treewidth_at_most(edges: list[tuple[int, int]], k: int) -> bool: ...
+
+class WidthLimit:
+    def __init__(self, k: int, max_states: float, n_states: Sequence[int]) -> None: ...
+
+def small_elimination_order(
+    edges: list[tuple[int, int]], limit: WidthLimit
+) -> list[int] | None: ...
 def decide_treewidth(
     n: int, edges: NDArray[np.int32], k: int, max_bytes: int, time_limit: float | None
 ) -> tuple[Literal["yes", "no", "interrupted", "stopped"], list[list[int]], list[int]]: ...
@@ -96,6 +102,8 @@ class LazyLookup(ScoreLookup):
         max_parents: NDArray[np.int32],
         allowed: NDArray[np.uint8],
         required: Sequence[Sequence[int]],
+        max_states: float,
+        n_states: Sequence[float],
     ) -> None: ...
 
 class CallableLookup(ScoreLookup):
@@ -145,7 +153,7 @@ def ranked_arcs(offsets: NDArray[np.int64], vertices: NDArray[np.int32]) -> Cand
 def anneal(
     scores: ScoreLookup,
     arcs: CandidateArcs,
-    k: int,
+    limit: WidthLimit,
     parents: Sequence[Sequence[int]],
     order: Sequence[int],
     streams: Sequence[int],
@@ -239,7 +247,7 @@ def live_table_bytes(n: int) -> float: ...
 def live_subsets(
     index: ScoreIndex,
     scores: NDArray[np.float64],
-    k: int,
+    limit: WidthLimit,
     known: float,
     tolerance: float,
     max_bytes: int,

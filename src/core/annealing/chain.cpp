@@ -35,16 +35,17 @@ bool contains(std::span<const std::int32_t> set, std::int32_t v) {
 }
 }  // namespace
 
-AnnealChain::AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs, int k,
-                         const ProvedNetwork& start, std::uint64_t seed, std::uint64_t stream)
+AnnealChain::AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs,
+                         const WidthLimit& limit, const ProvedNetwork& start, std::uint64_t seed,
+                         std::uint64_t stream)
     : scores_(scores),
       arcs_(arcs),
       n_(scores.n_variables()),
-      max_parents_(static_cast<std::size_t>(std::min(scores.max_parents(), k))),
+      max_parents_(static_cast<std::size_t>(std::min(scores.max_parents(), limit.k()))),
       random_(seed, stream),
       dag_(n_, static_cast<int>(max_parents_)),
       moral_(n_),
-      forest_(moral_, k),
+      forest_(moral_, limit),
       local_(static_cast<std::size_t>(n_)),
       best_parents_(start.parents),
       best_forest_(static_cast<std::size_t>(n_), -1),

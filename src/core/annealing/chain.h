@@ -32,7 +32,8 @@ struct Cooling {
 /// the width checked, with an elimination forest that is updated along with the structure.
 class AnnealChain {
  public:
-  AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs, int k, const ProvedNetwork& start,
+  AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs, const WidthLimit& limit,
+              const ProvedNetwork& start,
               std::uint64_t seed, std::uint64_t stream);
 
   /// Cool down once, then re-optimise windows. Stops early when `control` expires.

@@ -18,11 +18,12 @@ constexpr char from_top = 3;
 
 }  // namespace
 
-EliminationForest::EliminationForest(const MoralMultigraph& graph, int k)
+EliminationForest::EliminationForest(const MoralMultigraph& graph, const WidthLimit& limit)
     : graph_(graph),
+      limit_(limit),
       n_(graph.n_vertices()),
-      k_(k),
-      upper_(static_cast<std::size_t>(n_) * static_cast<std::size_t>(k)),
+      k_(limit.k()),
+      upper_(static_cast<std::size_t>(n_) * static_cast<std::size_t>(k_)),
       n_upper_(static_cast<std::size_t>(n_)),
       parent_(static_cast<std::size_t>(n_), -1),
       first_child_(static_cast<std::size_t>(n_), -1),
@@ -73,7 +74,7 @@ bool EliminationForest::build(std::span<const std::int32_t> order) {
     std::sort(mine.begin(), mine.end(),
               [&](std::int32_t a, std::int32_t b) { return rank[at(a)] < rank[at(b)]; });
     mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
-    if (static_cast<int>(mine.size()) > k_) return false;
+    if (!limit_.allows(v, mine)) return false;
     if (mine.size() > 1) {
       auto& next = handed[at(mine[0])];
       next.insert(next.end(), mine.begin() + 1, mine.end());
@@ -208,8 +209,8 @@ bool EliminationForest::rearrange(Random& random) {
   return eliminate_torso<max_words>(random);
 }
 
-// Eliminates the paths greedily by least fill-in among the vertices of degree at most k; vertices
-// above the top come last.
+// Eliminates the paths greedily by least fill-in among the vertices whose bags are within the limit;
+// vertices above the top come last.
 template <int words>
 bool EliminationForest::eliminate_torso(Random& random) {
   using Row = std::array<std::uint64_t, words>;
@@ -246,6 +247,15 @@ bool EliminationForest::eliminate_torso(Random& random) {
     for (const std::uint64_t word : row) count += std::popcount(word);
     return count;
   };
+  const auto has_few_states = [&](std::int32_t i, const Row& row) {
+    double states = limit_.n_states(torso_[at(i)]);
+    for (int w = 0; w < words; ++w) {
+      for (std::uint64_t rest = row[at(w)]; rest; rest &= rest - 1) {
+        states *= limit_.n_states(torso_[at(64 * w + std::countr_zero(rest))]);
+      }
+    }
+    return states <= limit_.max_states();
+  };
   sequence_.resize(n_paths);
   for (std::size_t i = 0; i < n_paths; ++i) sequence_[i] = static_cast<std::int32_t>(i);
   eliminated_rows_.assign(size * words, 0);
@@ -256,7 +266,7 @@ bool EliminationForest::eliminate_torso(Random& random) {
     for (std::size_t i = step; i < n_paths; ++i) {
       const Row& row = rows[sequence_[i]];
       const int d = degree(row);
-      if (d > k_) continue;
+      if (d > k_ || (limit_.limits_states() && !has_few_states(sequence_[i], row))) continue;
       int missing = 0;  // twice the fill-in
       for (int w = 0; w < words && missing < least; ++w) {
         for (std::uint64_t rest = row[at(w)]; rest; rest &= rest - 1) {

@@ -9,10 +9,12 @@
 
 #include "annealing/moral_multigraph.h"
 #include "base/random.h"
+#include "graphs/width_limit.h"
 
 namespace twbn {
 
-/// An elimination forest of width at most k of a graph.
+/// An elimination forest of a graph, with bags within a limit: of width at most k and, if states are
+/// limited, of at most so many joint states.
 ///
 /// Vertex v is a child of parent(v). The set upper(v), at most k of its ancestors, holds the
 /// neighbours that v has when it is eliminated; parent(v) is the lowest of them. The bags
@@ -24,9 +26,10 @@ class EliminationForest {
  public:
   using Pair = std::pair<std::int32_t, std::int32_t>;
 
-  EliminationForest(const MoralMultigraph& graph, int k);
+  /// The limit must outlive the forest.
+  EliminationForest(const MoralMultigraph& graph, const WidthLimit& limit);
 
-  /// Start from an order of elimination of the graph; false if its width exceeds k.
+  /// Start from an order of elimination of the graph; false if a bag exceeds the limit.
   bool build(std::span<const std::int32_t> order);
   bool covers(std::int32_t a, std::int32_t b) const { return above(a, b) || above(b, a); }
   /// Rearrange the forest to cover pairs that are new in the graph, first along the paths, then by
@@ -69,6 +72,7 @@ class EliminationForest {
   bool rebuild(Random& random);
 
   const MoralMultigraph& graph_;
+  const WidthLimit& limit_;
   int n_;
   int k_;
   std::vector<std::int32_t> upper_;

@@ -17,15 +17,15 @@ struct ChainResult {
 /// Cool chains from one structure, one for each stream of random numbers, on `n_jobs` threads, and
 /// merge what they found: if they are several, the last result is the best of them with what gains
 /// of the others. A chain that never started because `control` had expired has no parents.
-std::vector<ChainResult> run_chains(ScoreLookup& scores, const CandidateArcs& arcs, int k,
-                                    const ProvedNetwork& start,
+std::vector<ChainResult> run_chains(ScoreLookup& scores, const CandidateArcs& arcs,
+                                    const WidthLimit& limit, const ProvedNetwork& start,
                                     const std::vector<std::uint64_t>& streams,
                                     const Cooling& cooling, std::uint64_t seed, int n_jobs,
                                     Control& control, Board* board);
 
 /// The best of some structures, with what gains of the changes that the others have made since
 /// `before`, at the temperature where cooling ends.
-ProvedNetwork merged(ScoreLookup& scores, const CandidateArcs& arcs, int k,
+ProvedNetwork merged(ScoreLookup& scores, const CandidateArcs& arcs, const WidthLimit& limit,
                      const std::vector<ProvedNetwork>& networks, const ParentLists& before,
                      double temperature, std::uint64_t seed, std::uint64_t stream);
 

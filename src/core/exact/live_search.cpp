@@ -28,11 +28,11 @@ constexpr double short_share = 0.75;
 
 }  // namespace
 
-LiveSearch::LiveSearch(const ScoreIndex& index, std::span<const double> scores, int k,
-                       double known, double tolerance, std::int64_t max_bytes, bool record)
+LiveSearch::LiveSearch(const ScoreIndex& index, std::span<const double> scores,
+                       const WidthLimit& limit, double known, double tolerance, std::int64_t max_bytes, bool record)
     : index_(index),
       scores_(scores),
-      k_(k),
+      limit_(limit),
       known_(known),
       tolerance_(tolerance),
       least_(minus_infinity),
@@ -50,7 +50,7 @@ double LiveSearch::bound() const {
 
 LiveStatus LiveSearch::run(int n_jobs, Control& control) {
   auto root = std::make_unique<LiveGraph>();
-  const LiveOutcome outcome = build_live_graph(index_, scores_, k_, known_ + tolerance_, max_bytes_,
+  const LiveOutcome outcome = build_live_graph(index_, scores_, limit_.k(), known_ + tolerance_, max_bytes_,
                                                n_jobs, control, *root, offset_);
   if (outcome == LiveOutcome::out_of_memory) return LiveStatus::out_of_memory;
   if (outcome == LiveOutcome::stopped) return LiveStatus::stopped;
@@ -97,8 +97,8 @@ bool LiveSearch::start(std::unique_ptr<LiveGraph> graph, int n_jobs, Control& co
   root.edges = path.edges();
   root.number = n_numbers_++;
   n_live_ = static_cast<std::int64_t>(root.graph->subsets.size());
-  SmallTreewidth decision;
-  if (decision.at_most(root.edges.graph(), k_)) {
+  SmallTreewidth decision(limit_);
+  if (decision.within_limit(root.edges.graph())) {
     improve(root.bound, path.families());
     return false;
   }
@@ -136,7 +136,7 @@ std::vector<LiveSearch::Node> LiveSearch::take() {
 void LiveSearch::find_obstructions(std::vector<Node>& nodes, int n_jobs, Control& control) {
   for_each_unit(
       static_cast<std::int64_t>(nodes.size()), nodes.size() < 4 ? 1 : n_jobs, control,
-      [] { return SmallTreewidth(); },
+      [&] { return SmallTreewidth(limit_); },
       [&](std::int64_t i, SmallTreewidth& decision) {
         Node& node = nodes[at(i)];
         node.open = obstruction(node, decision);
@@ -163,7 +163,7 @@ std::vector<int> LiveSearch::obstruction(const Node& node, SmallTreewidth& decis
   return best;
 }
 
-// Take out pairs, those whose loss costs least first, as long as the treewidth stays above k;
+// Take out pairs, those whose loss costs least first, as long as the rest stays beyond the limit;
 // return those that are needed. With random numbers, costs are varied by half.
 std::vector<int> LiveSearch::shrunk_edges(const Node& node, Random* random,
                                           SmallTreewidth& decision) const {
@@ -181,7 +181,7 @@ std::vector<int> LiveSearch::shrunk_edges(const Node& node, Random* random,
   for (const auto& [_, edge] : open) {
     const auto [u, v] = EdgeSet::pair(edge);
     graph.remove_edge(u, v);
-    if (decision.at_most(graph, k_)) {
+    if (decision.within_limit(graph)) {
       graph.add_edge(u, v);
       needed.push_back(edge);
     }
@@ -198,12 +198,13 @@ std::vector<LiveSearch::Trial> LiveSearch::try_all(const std::vector<Node>& node
     n_steps += nodes[i].open.size() * nodes[i].graph->steps.size();
   }
   struct Scratch {
+    explicit Scratch(const WidthLimit& limit) : decision(limit) {}
     LongestPath path;
     SmallTreewidth decision;
   };
   for_each_unit(
       static_cast<std::int64_t>(trials.size()), n_steps < few_steps ? 1 : n_jobs, control,
-      [] { return Scratch(); },
+      [&] { return Scratch(limit_); },
       [&](std::int64_t i, Scratch& scratch) {
         Trial& trial = trials[at(i)];
         const Node& node = nodes[trial.node];
@@ -213,7 +214,7 @@ std::vector<LiveSearch::Trial> LiveSearch::try_all(const std::vector<Node>& node
         trial.bound = path.run(*node.graph, forbidden, least_);
         if (trial.bound == minus_infinity) return;
         trial.edges = path.edges();
-        trial.narrow = scratch.decision.at_most(trial.edges.graph(), k_);
+        trial.narrow = scratch.decision.within_limit(trial.edges.graph());
         if (trial.narrow) {
           trial.families = path.families();
           return;

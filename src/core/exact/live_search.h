@@ -32,12 +32,12 @@ struct Branching {
 /// How the search ended.
 enum class LiveStatus { solved, stopped, out_of_memory };
 
-/// Searches for the best structure of treewidth at most k among those that beat a known score.
+/// Searches for the best structure within a limit of width among those that beat a known score.
 ///
 /// A node forbids some pairs of variables to be in one family and keeps others. Its bound is the
 /// longest path through its live graph without families that contain a forbidden pair. If the moral
-/// graph of that path has treewidth at most k, the node is solved. Otherwise the moral graph, united
-/// with the kept pairs, is shrunk to an obstruction: a set of pairs of treewidth above k. At least
+/// graph of that path is within the limit, the node is solved. Otherwise the moral graph, united
+/// with the kept pairs, is shrunk to an obstruction: a set of pairs beyond the limit. At least
 /// one of its pairs is missing in every structure that is sought, and not a kept one: each child
 /// forbids one of them and keeps those of the children before it.
 ///
@@ -46,8 +46,8 @@ enum class LiveStatus { solved, stopped, out_of_memory };
 class LiveSearch {
  public:
   /// Structures that do not exceed `known` by more than `tolerance` are of no interest.
-  LiveSearch(const ScoreIndex& index, std::span<const double> scores, int k, double known,
-             double tolerance, std::int64_t max_bytes, bool record);
+  LiveSearch(const ScoreIndex& index, std::span<const double> scores, const WidthLimit& limit,
+             double known, double tolerance, std::int64_t max_bytes, bool record);
 
   LiveStatus run(int n_jobs, Control& control);
 
@@ -103,7 +103,7 @@ class LiveSearch {
 
   const ScoreIndex& index_;
   std::span<const double> scores_;
-  int k_;
+  const WidthLimit& limit_;
   double known_, tolerance_;
   double least_;             // values below are of no interest
   double offset_ = 0;        // what is added to a value to get a score

@@ -27,7 +27,7 @@ void bind_annealing(nb::module_& m) {
       "offsets"_a, "vertices"_a);
   m.def(
       "anneal",
-      [](ScoreLookup& scores, const CandidateArcs& arcs, int k, const ParentLists& parents,
+      [](ScoreLookup& scores, const CandidateArcs& arcs, const WidthLimit& limit, const ParentLists& parents,
          const std::vector<std::int32_t>& order, const std::vector<std::uint64_t>& streams,
          double hottest, double coldest, std::uint64_t seed, std::int64_t n_proposals,
          double seconds, int n_jobs, nb::object on_progress, nb::object on_best) {
@@ -42,7 +42,7 @@ void bind_annealing(nb::module_& m) {
           if (!on_progress.is_none()) on_progress(control.done.load());
         };
         auto [found, interrupted] = run_watched(control, report, [&](Control& shared) {
-          return run_chains(scores, arcs, k, {0, parents, order}, streams,
+          return run_chains(scores, arcs, limit, {0, parents, order}, streams,
                             {hottest, coldest, n_proposals, seconds}, seed, n_jobs, shared,
                             watched ? &board : nullptr);
         });
@@ -53,7 +53,7 @@ void bind_annealing(nb::module_& m) {
         }
         return nb::make_tuple(chains, control.done.load(), interrupted);
       },
-      "scores"_a, "arcs"_a, "k"_a, "parents"_a, "order"_a, "streams"_a, "hottest"_a,
+      "scores"_a, "arcs"_a, "limit"_a, "parents"_a, "order"_a, "streams"_a, "hottest"_a,
       "coldest"_a, "seed"_a, "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none(),
       "on_best"_a.none());
 }

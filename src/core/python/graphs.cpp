@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -16,6 +17,7 @@
 #include "graphs/elimination.h"
 #include "graphs/positive_instances.h"
 #include "graphs/small_treewidth.h"
+#include "graphs/width_limit.h"
 #include "python/arrays.h"
 #include "python/module.h"
 #include "python/watch.h"
@@ -45,17 +47,27 @@ void bind_graphs(nb::module_& m) {
       },
       "n"_a, "edges"_a, "fill"_a, "seed"_a, "give_up_above"_a, "time_limit"_a.none());
 
+  nb::class_<WidthLimit>(m, "WidthLimit")
+      .def(
+          "__init__",
+          [](WidthLimit* self, int k, double max_states, const std::vector<std::int32_t>& n_states) {
+            new (self) WidthLimit(k, max_states, n_states);
+          },
+          "k"_a, "max_states"_a, "n_states"_a);
   m.def(
-      "small_treewidth_at_most",
-      [](const std::vector<std::pair<int, int>>& edges, int k) {
+      "small_elimination_order",
+      [](const std::vector<std::pair<int, int>>& edges,
+         const WidthLimit& limit) -> std::optional<std::vector<std::int32_t>> {
         SmallGraph graph;
         for (const auto& [u, v] : edges) {
           if (u < 0 || v < 0 || u > 31 || v > 31) throw nb::value_error("at most 32 vertices");
           graph.add_edge(u, v);
         }
-        return SmallTreewidth().at_most(graph, k);
+        SmallTreewidth decision(limit);
+        if (!decision.within_limit(graph)) return std::nullopt;
+        return decision.order();
       },
-      "edges"_a, "k"_a);
+      "edges"_a, "limit"_a);
   m.attr("max_decision_vertices") = max_decision_vertices;
   m.def(
       "decide_treewidth",

@@ -180,11 +180,15 @@ void bind_lookups(nb::module_& m) {
           "__init__",
           [](LazyLookup* self, LazyScoreCache& cache,
              Array1<std::int32_t> max_parents, Array2<std::uint8_t> allowed,
-             std::vector<std::vector<std::int32_t>> required) {
-            new (self) LazyLookup(
-                cache, make_rules(max_parents, allowed, std::move(required), false));
+             std::vector<std::vector<std::int32_t>> required, double max_states,
+             std::vector<double> n_states) {
+            auto rules = make_rules(max_parents, allowed, std::move(required), false);
+            rules.max_states = max_states;
+            rules.n_states = std::move(n_states);
+            new (self) LazyLookup(cache, std::move(rules));
           },
-          "cache"_a, "max_parents"_a, "allowed"_a, "required"_a, nb::keep_alive<1, 2>());
+          "cache"_a, "max_parents"_a, "allowed"_a, "required"_a, "max_states"_a, "n_states"_a,
+          nb::keep_alive<1, 2>());
   nb::class_<CallableLookup, ScoreLookup>(m, "CallableLookup")
       .def(nb::init<nb::callable, int, int>(), "function"_a, "n_variables"_a, "max_parents"_a);
 }

@@ -160,6 +160,11 @@ double LazyLookup::score(int child, std::span<const std::int32_t> parents) {
   for (const std::int32_t parent : parents) {
     wanted = wanted && rules_.allowed[v * n + static_cast<std::size_t>(parent)] != 0;
   }
+  if (wanted && !rules_.n_states.empty()) {
+    double states = rules_.n_states[v];
+    for (const std::int32_t parent : parents) states *= rules_.n_states[at(parent)];
+    wanted = states <= rules_.max_states;
+  }
   return wanted ? cache_.score(child, parents) : minus_infinity;
 }
 

@@ -12,6 +12,9 @@ struct ParentSetRules {
   std::vector<std::uint8_t> allowed;                // allowed[child * n + parent]
   std::vector<std::vector<std::int32_t>> required;  // for each child, sorted
   bool prune = true;
+  // Where joint states are limited: those of each variable, and the most that a family may have.
+  std::vector<double> n_states{};
+  double max_states = 0;
 };
 
 /// Parent sets of every child, best first: sets of child i are variable_offsets[i] up to

@@ -43,7 +43,11 @@ def bound(
 ) -> None:
     """Compute a score that no structure of bounded treewidth exceeds."""
     clock = Deadline(check_limits(treewidth, time_limit, None, seed, n_jobs))
-    scores = read_scores_or_data(source, reading, kind, ess, max_parents)
+    scores = read_scores_or_data(
+        source,
+        reading,
+        {"score": (kind, "bdeu"), "ess": (ess, 1.0), "max-parents": (max_parents, 3)},
+    )
     with search_status(quiet=as_json) as report, deferred():
         if isinstance(scores, twbn.Table):
             scores = twbn.compute_scores(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import twbn
@@ -23,6 +24,7 @@ __all__ = [
     "coded_rows",
     "like_result",
     "read_data",
+    "read_scores",
     "read_scores_or_data",
     "remembered",
     "write_csv",
@@ -56,17 +58,24 @@ def read_data(path: Path, options: Mapping[str, Any], like: twbn.Table | None = 
 
 
 def read_scores_or_data(
-    source: Path, options: Mapping[str, Any], kind: str, ess: float, max_parents: int
+    source: Path,
+    options: Mapping[str, Any],
+    scoring: Mapping[str, tuple[Any, Any]],
+    states_from: Path | None = None,
 ) -> twbn.ScoreTable | twbn.Table:
-    """Read scores (.jkl) or a table, depending on the file extension."""
+    """Read scores (.jkl) or a table, depending on the file extension.
+
+    `scoring` has the options of scoring, which have no effect on scores, with their defaults.
+    """
     if source.suffix != ".jkl":
+        if states_from is not None:
+            msg = f"--states-from is for scores (.jkl); {source} has its own numbers of states"
+            raise OptionError(msg)
         return read_data(source, options)  # with cuts by score, those that the search begins with
     given = [
         name
         for name, value, default in (
-            ("--score", kind, "bdeu"),
-            ("--ess", ess, 1.0),
-            ("--max-parents", max_parents, 3),
+            *((f"--{name}", *values) for name, values in scoring.items()),
             *((f"--{name}", options[name], value) for name, value in UNSET.items()),
         )
         if value != default
@@ -74,7 +83,30 @@ def read_scores_or_data(
     if given:
         msg = f"{source} already holds scores: {', '.join(given)} would have no effect"
         raise OptionError(msg)
-    return twbn.read_jkl(source)
+    return read_scores(source, states_from)
+
+
+def read_scores(source: Path, states_from: Path | None) -> twbn.ScoreTable:
+    """Read scores; a network may say how many states the variables have.
+
+    Its variables are those of the scores by name or, where the scores number them, by position.
+    """
+    if states_from is None:
+        return twbn.read_jkl(source)
+    network = twbn.read_network(states_from)
+    named = dict(zip(network.names, network.n_states, strict=True))
+    scores = twbn.read_jkl(source)
+    by_name = all(name in named for name in scores.names)
+    numbered = scores.names == tuple(map(str, range(scores.n_variables)))
+    if not by_name and not (numbered and len(named) == scores.n_variables):
+        lacking = next(name for name in scores.names if name not in named)
+        msg = (
+            f"{states_from} has no variable {lacking!r}, and {len(named)} variables where {source} "
+            f"has {scores.n_variables}"
+        )
+        raise OptionError(msg)
+    states = [named[name] for name in scores.names] if by_name else network.n_states
+    return replace(scores, info=replace(scores.info, n_states=tuple(states)))
 
 
 def coded_rows(

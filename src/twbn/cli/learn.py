@@ -15,9 +15,10 @@ from twbn.cli.options import (
     Ess,
     Forbidden,
     Jobs,
+    LargestFamilies,
     Leaf,
     MaxIterations,
-    MaxParents,
+    MaxStates,
     MethodName,
     OptionalOut,
     Page,
@@ -28,8 +29,9 @@ from twbn.cli.options import (
     Seed,
     Source,
     StartFile,
+    StatesFrom,
     TimeLimit,
-    Treewidth,
+    TreewidthIfAny,
     arcs_of,
 )
 from twbn.data.discretize import SCORE
@@ -53,11 +55,13 @@ __all__ = ["learn", "standing"]
 def learn(
     source: Source,
     reading: dict[str, Any],
-    treewidth: Treewidth = 4,
+    treewidth: TreewidthIfAny = None,
+    max_states: MaxStates = None,
+    states_from: StatesFrom = None,
     method: MethodName = "auto",
     kind: Score = "bdeu",
     ess: Ess = 1.0,
-    max_parents: MaxParents = 3,
+    max_parents: LargestFamilies = None,
     time_limit: TimeLimit = None,
     max_iterations: MaxIterations = None,
     seed: Seed = 0,
@@ -79,7 +83,8 @@ def learn(
     clock = Deadline(check_limits(treewidth, time_limit, max_iterations, seed, n_jobs))
     _check_targets(out_file, report, (checkpoint, certificate), source)
     first = None if start is None else read_result(start)
-    data = read_scores_or_data(source, reading, kind, ess, max_parents)
+    scoring = {"score": (kind, "bdeu"), "ess": (ess, 1.0), "max-parents": (max_parents, None)}
+    data = read_scores_or_data(source, reading, scoring, states_from)
     with deferred():  # what was found is written and shown even after Ctrl-C
         limit = _left(clock)
         with search_status(_shown_limit(limit, max_iterations), quiet=as_json) as show:
@@ -87,6 +92,7 @@ def learn(
             result = twbn.learn(
                 source if by_score else data,
                 treewidth=treewidth,
+                max_states=max_states,
                 method=method,
                 score=kind,
                 ess=ess,
@@ -193,6 +199,10 @@ def _show(result: SearchResult) -> None:
         f"treewidth {result.treewidth}, proved by {n_bags} bag{'s' * (n_bags != 1)}; "
         f"{len(result.dag.arcs)} arcs among {len(result.names)} variables"
     )
+    if result.largest_bag_states is not None:
+        states = f"the largest bag has {result.largest_bag_states:,} joint states"
+        limit = "" if result.max_states is None else f" (limit {result.max_states:,})"
+        out.print(states + limit)
     out.print(
         f"{result.method}: {result.n_iterations:,} iterations in {result.seconds:.1f} s, "
         f"seed {result.seed}"

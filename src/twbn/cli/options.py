@@ -29,10 +29,12 @@ __all__ = [
     "Forbidden",
     "Header",
     "Jobs",
+    "LargestFamilies",
     "Leaf",
     "MaxCategories",
     "MaxIterations",
     "MaxParents",
+    "MaxStates",
     "MemoryLimit",
     "MethodName",
     "Missing",
@@ -49,9 +51,11 @@ __all__ = [
     "SkipRows",
     "Source",
     "StartFile",
+    "StatesFrom",
     "Thousands",
     "TimeLimit",
     "Treewidth",
+    "TreewidthIfAny",
     "Weights",
     "arcs_of",
     "evidence_of",
@@ -121,6 +125,20 @@ Ess: TypeAlias = Annotated[float, typer.Option(help="Equivalent sample size of B
 MaxParents: TypeAlias = Annotated[int, typer.Option(help="Largest parent set.")]
 Treewidth: TypeAlias = Annotated[
     int, typer.Option("-k", "--treewidth", help="The treewidth limit.")
+]
+TreewidthIfAny: TypeAlias = Annotated[
+    int | None,
+    typer.Option("-k", "--treewidth", help="The treewidth limit: 4, or what --max-states implies."),
+]
+MaxStates: TypeAlias = Annotated[
+    int | None, typer.Option(help="Most joint states of a bag: bounds the memory of inference.")
+]
+StatesFrom: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="Network with the numbers of states of .jkl scores.", metavar="NET"),
+]
+LargestFamilies: TypeAlias = Annotated[
+    int | None, typer.Option("--max-parents", help="Largest parent set; by default the treewidth.")
 ]
 MethodName: TypeAlias = Annotated[
     str,

@@ -9,8 +9,8 @@ import typer
 
 import twbn
 from twbn.cli.console import err, escape, out, print_json, progress_bar
-from twbn.cli.files import like_result, read_data
-from twbn.cli.options import AsJson
+from twbn.cli.files import like_result, read_data, read_scores
+from twbn.cli.options import AsJson, StatesFrom
 from twbn.data.discretize import SCORE
 from twbn.errors import OptionError, VerificationError
 from twbn.learning.certificate import check_certificate
@@ -31,12 +31,13 @@ def verify(
         Path | None,
         typer.Option(help="Also check this proof of optimality.", metavar="CERTIFICATE"),
     ] = None,
+    states_from: StatesFrom = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a result file from the data alone: arcs, score, decomposition, width."""
     claimed = read_claims(result)
     if data.suffix == ".jkl":
-        given = twbn.read_jkl(data)
+        given = read_scores(data, states_from)
         source: twbn.Table | twbn.ScoreTable = given
         scores: twbn.LocalScores = given
     elif claimed.score_name not in SCORES:
@@ -89,6 +90,11 @@ def _tell(
             f"verified: score {claimed.score:.4f}, treewidth {claimed.treewidth} "
             f"(limit {claimed.about['treewidth_limit']})"
         )
+        if claimed.about["max_states"] is not None:
+            out.print(
+                f"the largest bag has {claimed.largest_bag_states:,} joint states "
+                f"(limit {claimed.about['max_states']:,})"
+            )
         if checked is not None:
             out.print(
                 f"proved optimal: {checked.n_branches:,} branches by obstructions, "

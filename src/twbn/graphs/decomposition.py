@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -77,6 +78,10 @@ class TreeDecomposition(Viewed):
     def width(self) -> int:
         """Size of the largest bag, less one."""
         return max((len(bag) for bag in self.bags), default=0) - 1
+
+    def largest_states(self, n_states: Sequence[int]) -> int:
+        """Return the joint states of the largest bag, for these numbers of states."""
+        return max((math.prod(int(n_states[v]) for v in bag) for bag in self.bags), default=1)
 
     def check(self, graph: Graph) -> None:
         """Raise GraphError, saying why, unless this decomposes `graph`. O(size of the bags)."""

@@ -14,6 +14,7 @@ from twbn.scores.score_table import ScoreTable
 from twbn.search.certificate.checker import Checked, check_proof
 from twbn.search.certificate.families import families_of_rows
 from twbn.search.certificate.proof_file import Certificate, write_certificate
+from twbn.search.limit import width_limit
 
 if TYPE_CHECKING:
     import os
@@ -58,13 +59,26 @@ def check_certificate(
     problems = []
     if certificate.names != claims.names:
         problems.append("the certificate is about other variables")
-    if proof.treewidth_limit != min(limit, len(claims.names) - 1):
+    if proof.treewidth_limit != _effective(claims, source):
         problems.append(f"the certificate is for treewidth {proof.treewidth_limit}, not {limit}")
+    if proof.max_states != claims.about["max_states"]:
+        problems.append(f"the certificate is for {proof.max_states} joint states of a bag")
     if not math.isclose(proof.score, claims.score, rel_tol=1e-9, abs_tol=1e-6):
         problems.append(f"the certificate is for the score {proof.score:.6f}")
     if problems:
         return Checked(0, 0, problems)
-    return check_proof(proof, _families(certificate, claims, source), on_progress)
+    families = _families(certificate, claims, source)
+    known = source.info.n_states if isinstance(source, ScoreTable) else source.n_states.tolist()
+    n_states = known or claims.about["n_states"] or ()
+    return check_proof(proof, families, on_progress, n_states=n_states)
+
+
+def _effective(claims: ResultClaims, source: Table | ScoreTable) -> int:
+    """Return the treewidth limit of a result, as far as its variables can use it up."""
+    known = source.info.n_states if isinstance(source, ScoreTable) else source.n_states.tolist()
+    limit, states = claims.about["treewidth_limit"], claims.about["max_states"]
+    n_states = known or claims.about["n_states"]
+    return width_limit(limit, states, claims.names, n_states).effective(len(claims.names)).treewidth
 
 
 def _families(

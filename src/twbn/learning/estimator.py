@@ -46,8 +46,8 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    treewidth
-        The treewidth limit.
+    treewidth, max_states
+        The limits on treewidth and on the joint states of a bag; see `twbn.learn`.
     structure_score, ess, max_parents
         What structures are judged by; see `twbn.compute_scores`. (An option called ``score`` would
         hide the method of that name.) None: ``"loglik"`` in a classifier, ``"bdeu"`` otherwise.
@@ -75,11 +75,12 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        treewidth: int = 4,
+        treewidth: int | None = None,
         *,
+        max_states: int | None = None,
         structure_score: str | None = None,
         ess: float = 1.0,
-        max_parents: int | Mapping[str, int] | None = 3,
+        max_parents: int | Mapping[str, int] | None = None,
         method: str = "auto",
         time_limit: float | None = None,
         max_iterations: int | None = None,
@@ -92,6 +93,7 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
     ) -> None:
         self.treewidth = treewidth
+        self.max_states = max_states
         self.structure_score = structure_score
         self.ess = ess
         self.max_parents = max_parents
@@ -123,6 +125,7 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
             budget = ITERATIONS_PER_VARIABLE * n_variables
         return {
             "treewidth": self.treewidth,
+            "max_states": self.max_states,
             "score": self._default_score if self.structure_score is None else self.structure_score,
             "ess": self.ess,
             "max_parents": self.max_parents,

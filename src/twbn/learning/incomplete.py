@@ -25,11 +25,12 @@ DEFAULT_SECONDS = 60.0
 def learn_incomplete(
     data: Any,
     *,
-    treewidth: int = 4,
+    treewidth: int | None = None,
+    max_states: int | None = None,
     score: str = "bdeu",
     ess: float = 1.0,
     parameter_ess: float = 1.0,
-    max_parents: int | Mapping[str, int] | None = 3,
+    max_parents: int | Mapping[str, int] | None = None,
     method: str = "anneal",
     time_limit: float | None = None,
     max_iterations: int | None = None,
@@ -42,7 +43,7 @@ def learn_incomplete(
 
     Parameters
     ----------
-    treewidth, score, ess, max_parents, method, max_iterations, seed, n_jobs
+    treewidth, max_states, score, ess, max_parents, method, max_iterations, seed, n_jobs
         As for `twbn.learn`, for the search of every round.
     parameter_ess
         Equivalent sample size of the prior of the parameters.
@@ -69,6 +70,7 @@ def learn_incomplete(
     search = StructuralEm(table, learn, parameter_ess, seed, Deadline(limit), on_progress)
     options = {
         "treewidth": treewidth,
+        "max_states": max_states,
         "score": score,
         "ess": ess,
         "max_parents": max_parents,

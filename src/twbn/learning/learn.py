@@ -23,9 +23,9 @@ from twbn.learning.structural_em import StructuralEm
 from twbn.progress_bar import as_reporter
 from twbn.scores.lazy import LazyScores
 from twbn.scores.protocol import LocalScores
-from twbn.scores.rules import within_treewidth
 from twbn.search.heuristic.polish import polish as polish_result
 from twbn.search.heuristic.polish import polish_within, refuse_too_wide
+from twbn.search.limit import WidthLimit, width_limit
 from twbn.search.method import METHODS, Method, find_method
 from twbn.search.run import DEFAULT_TIME_LIMIT, check_limits
 from twbn.search.start import dag_to_start_from
@@ -54,11 +54,12 @@ MAX_ROUNDS = 8
 def learn(
     source: Any,
     *,
-    treewidth: int = 4,
+    treewidth: int | None = None,
+    max_states: int | None = None,
     method: str | Method = "auto",
     score: ScoreOption = "bdeu",
     ess: float = 1.0,
-    max_parents: int | Mapping[str, int] | None = 3,
+    max_parents: int | Mapping[str, int] | None = None,
     required: Iterable[tuple[str, str]] = (),
     forbidden: Iterable[tuple[str, str]] = (),
     tiers: Sequence[Iterable[str]] | None = None,
@@ -87,7 +88,12 @@ def learn(
         missing, the structure is learned by structural EM, and a note of the result says so; see
         `learn_incomplete`, which returns the network, too.
     treewidth
-        The treewidth limit. With the number of variables minus one, or more, there is no limit.
+        The treewidth limit: 4 by default or, if only `max_states` is given, what that implies. With
+        the number of variables minus one, or more, there is no limit.
+    max_states
+        The limit on the joint states of a bag of the decomposition, alone or with `treewidth`: it
+        bounds the memory of exact inference. Kept by ``"auto"``, ``"anneal"``, ``"exact"``,
+        ``"live-subsets"`` and ``"tree"``.
     method
         A name in `METHODS`, or a `Method` of your own: ``"auto"`` (a proof for few variables,
         annealing and a bound for more; the notes of the result say which), ``"anneal"`` (local
@@ -97,10 +103,13 @@ def learn(
         (dynamic programming, for up to 15 variables or so), ``"milp"`` (an integer program with
         cuts; anytime), ``"milp-paper"`` (the paper's program as printed), ``"maxsat"`` (weighted
         MaxSAT).
-    score, ess, max_parents
-        How to score data; see `compute_scores`. Not used when `source` holds scores. If all parent
-        sets would take too long or too much memory, only the most promising ones are scored. Sets
-        larger than the treewidth cannot occur within the limit and are not scored.
+    score, ess
+        How to score data; see `compute_scores`. Not used when `source` holds scores.
+    max_parents
+        The largest parent set; by default the treewidth limit, as larger ones cannot occur within
+        it (3 for a function of your own). Methods ``"auto"`` and ``"anneal"`` score parent sets on
+        demand where scoring all of them would take too long or too much memory; the others then
+        take sets of at most 3 parents or, if these are too many as well, the most promising ones.
     required, forbidden, tiers, roots, leaves
         Constraints on the structure, respected by every method; see `compute_scores`.
     time_limit
@@ -160,15 +169,22 @@ def learn(
     keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
     arcs = (list(required), list(forbidden), tiers, list(roots), list(leaves))
     rules = ScoringOptions(score, ess, max_parents, *arcs)
-    budget = {"treewidth": treewidth, "max_iterations": max_iterations, "seed": seed}
+    budget = {
+        "treewidth": treewidth,
+        "max_states": max_states,
+        "max_iterations": max_iterations,
+        "seed": seed,
+    }
     budget["n_jobs"] = n_jobs
     report, shown = as_reporter(on_progress, limit)
     data = _usable(source, drop, discretize, rules._asdict() | budget, clock, data_options or {})
-    _refuse_early(data, treewidth, polish=polish, certify=certificate is not None)
+    widest = _widest(data, treewidth, max_states, search)
+    _refuse_early(data, widest, polish=polish, certify=certificate is not None)
     if isinstance(data, Table) and data.n_missing.any():
         given = {**rules._asdict(), **budget, **options, "method": search, "polish": polish}
         return _from_incomplete(data, given, clock, start, keeper, data_options, report)
-    scored = _scored(data, rules, treewidth, n_jobs, clock, start)
+    on_demand = search.on_demand and widest.treewidth > 1 and certificate is None
+    scored = _scored(data, rules, widest, budget, clock, start, on_demand=on_demand)
     with deferred(), shown:  # from here on there is something to keep
         result = search(
             scored.scores,
@@ -218,12 +234,25 @@ def _usable(
     return cut_by_score(source, table, search, reading)
 
 
+def _widest(
+    data: LocalScores | Table, treewidth: int | None, max_states: int | None, search: Method
+) -> WidthLimit:
+    """Return what a bag may hold, or raise OptionError."""
+    if max_states is not None:
+        search.refuse_states()
+    n_states = data.n_states.tolist() if isinstance(data, Table) else data.info.n_states
+    return width_limit(treewidth, max_states, data.names, n_states)
+
+
 def _refuse_early(
-    data: LocalScores | Table, treewidth: int, *, polish: bool, certify: bool
+    data: LocalScores | Table, widest: WidthLimit, *, polish: bool, certify: bool
 ) -> None:
     """Raise an error, before any work is done, for what cannot be had of these data."""
     if polish:
-        refuse_too_wide(data.n_variables, max(min(treewidth, data.n_variables - 1), 1))
+        if widest.max_states is not None:
+            problem = " does not keep a limit on joint states"
+            raise OptionError(Option("polish"), problem)
+        refuse_too_wide(data.n_variables, max(widest.effective(data.n_variables).treewidth, 1))
     if certify and isinstance(data, Table) and data.n_missing.any():
         raise OptionError(Option("certificate"), " needs rows without missing cells")
 
@@ -283,19 +312,27 @@ class _Scored(NamedTuple):
 def _scored(
     data: LocalScores | Table,
     rules: ScoringOptions,
-    treewidth: int,
-    n_jobs: int | None,
+    widest: WidthLimit,
+    budget: Mapping[str, Any],
     clock: Deadline,
     start: Start | None,
+    *,
+    on_demand: bool,
 ) -> _Scored:
     """Return the data if they are scores; otherwise score the rows, as the time allows."""
     if isinstance(data, LocalScores):
         rules.refuse_for_scores()
         return _Scored(data)
-    if not rules.required:  # required arcs that are too many for the treewidth are reported as such
-        rules = rules._replace(max_parents=within_treewidth(rules.max_parents, treewidth))
-    kept = None if start is None else dag_to_start_from(start)
-    scores, notes = scores_in_time(data, rules, n_jobs=n_jobs, time_limit=_left(clock), keep=kept)
+    scores, notes, rules = scores_in_time(
+        data,
+        rules,
+        largest=widest.effective(data.n_variables).treewidth,
+        on_demand=on_demand,
+        max_iterations=budget["max_iterations"],
+        n_jobs=budget["n_jobs"],
+        time_limit=_left(clock),
+        keep=None if start is None else dag_to_start_from(start),
+    )
     if scores.info.status == "interrupted":
         raise KeyboardInterrupt
     return _Scored(scores, data, notes, rules.candidates())
@@ -335,10 +372,7 @@ def _polished(
     """Polish a result; if some parent sets were not scored, consider those as well."""
     if scored.table is not None and scored.scores.info.status != "complete":
         # Sets larger than the treewidth are in no structure within the limit.
-        sizes = rules.max_parents
-        if not rules.required:
-            sizes = within_treewidth(sizes, result.treewidth_limit)
-        every = LazyScores(scored.table, **rules._replace(max_parents=sizes)._asdict())
+        every = LazyScores(scored.table, **rules.within(result.treewidth_limit)._asdict())
         return polish_result(result, every, time_limit=time_limit)
     return polish_within(result, scored.scores, time_limit=time_limit)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -16,7 +17,7 @@ from twbn.errors import MemoryLimitError, Option, OptionError
 from twbn.scores.compute import compute_scores
 from twbn.scores.estimate import Estimate, estimate
 from twbn.scores.lazy import LazyScores
-from twbn.scores.rules import RuleOptions, make_rules
+from twbn.scores.rules import RuleOptions, make_rules, within_treewidth
 from twbn.scores.score_table import ScoreTable
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ MAX_RATE = 1e8
 SETS_A_SECOND = 500_000
 #: Memory for all sets if there is no time limit: fixed, so that all machines give one answer.
 MAX_GIB = 4.0
+#: Parent sets that are scored beforehand, at most, where that could be done on demand: for each
+#: second of the time limit; for each iteration, and in any case, without one.
+BEFOREHAND_A_SECOND, BEFOREHAND_AN_ITERATION, BEFOREHAND = 2_000_000, 20, 3_000_000
+#: The largest parent sets where all have to be scored beforehand and those are too many.
+FEW_PARENTS = 3
 #: Numbers of parent sets of size two or more to explore per variable when not all are scored: the
 #: largest that fits into memory, and into the time limit if there is one.
 BUDGETS = (5000, 1000, 200)
@@ -48,7 +54,7 @@ class ScoringOptions(NamedTuple):
 
     score: ScoreOption = "bdeu"
     ess: float = 1.0
-    max_parents: int | Mapping[str, int] | None = 3
+    max_parents: int | Mapping[str, int] | None = None
     required: Sequence[tuple[str, str]] = ()
     forbidden: Sequence[tuple[str, str]] = ()
     tiers: Sequence[Iterable[str]] | None = None
@@ -61,9 +67,28 @@ class ScoringOptions(NamedTuple):
 
     def estimate(self, table: Table) -> Estimate:
         """Return the estimated cost of scoring all sets."""
-        rules = {name: getattr(self, name) for name in RuleOptions._fields}
-        largest = int(make_rules(table.names, RuleOptions(**rules)).max_parents.max())
+        largest = int(make_rules(table.names, self.rules).max_parents.max())
         return estimate(table.n_variables, largest)
+
+    @property
+    def rules(self) -> RuleOptions:
+        """The rules on parent sets alone."""
+        return RuleOptions(**{name: getattr(self, name) for name in RuleOptions._fields})
+
+    def within(self, largest: int) -> ScoringOptions:
+        """Return the options with parent sets no larger than the treewidth limit.
+
+        Without a size, sets may be that large, or those of a function three. Required arcs that are
+        too many for the limit stay, to be told as such.
+        """
+        sizes = self.max_parents
+        if sizes is None:
+            required = Counter(child for _, child in self.required)
+            most = min(largest, FEW_PARENTS) if callable(self.score) else largest
+            return self._replace(max_parents=max(most, *required.values(), 0))
+        if self.required:
+            return self
+        return self._replace(max_parents=within_treewidth(sizes, largest))
 
     def refuse_for_scores(self) -> None:
         """Raise OptionError if there are rules for scoring data, but the scores exist already."""
@@ -86,10 +111,11 @@ class ScoringOptions(NamedTuple):
 
 
 class ScoresInTime(NamedTuple):
-    """Scores, and what a reader of the result should know about them."""
+    """Scores, what a reader of the result should know about them, and how they were made."""
 
-    scores: ScoreTable
+    scores: ScoreTable | LazyScores
     notes: tuple[str, ...]
+    options: ScoringOptions
 
 
 class _TooSlowError(Exception):
@@ -100,36 +126,83 @@ def scores_in_time(
     table: Table,
     options: ScoringOptions,
     *,
+    largest: int,
+    on_demand: bool,
+    max_iterations: int | None,
     time_limit: float | None,
     n_jobs: int | None = None,
     keep: Dag | None = None,
 ) -> ScoresInTime:
-    """Return the scores of all parent sets, or of the most promising ones if all are too many.
+    """Return the scores of all parent sets, or what there is time for if all are too many.
 
     There are too many if they would not fit into memory or would take more than a share of the time
-    limit, extrapolating from the first of them. The families of the structure `keep` are always
-    included.
+    limit, extrapolating from the first of them. Then they are scored on demand or, if the search
+    cannot do with that, sets of few parents or the most promising ones are scored.
+
+    Parameters
+    ----------
+    largest
+        The treewidth limit: no structure within it has more parents of a variable.
+    on_demand
+        Whether the search can do with scores that are computed on demand.
+    keep
+        A structure whose families are always included.
     """
     clock = Deadline(time_limit)
     share = None if time_limit is None else SHARE * time_limit
-    scores, reason = _all_sets(table, options, n_jobs, share)
+    uncapped = options.max_parents is None
+    options = options.within(largest)
+    most = math.inf if not on_demand else _most_beforehand(time_limit, max_iterations)
+    scores, reason = _all_sets(table, options, n_jobs, share, most)
+    if scores is None and on_demand:
+        return _on_demand(table, options, keep, reason)
+    if scores is None and uncapped and largest > FEW_PARENTS:
+        fewer = options._replace(max_parents=FEW_PARENTS)
+        left = None if share is None else max(share - clock.seconds, 0.1 * share)
+        scores, also = _all_sets(table, fewer, n_jobs, left)
+        options, reason = fewer, also or f"those of at most {FEW_PARENTS} parents, because {reason}"
     if scores is None:
         left = None if share is None else max(share - clock.seconds, 0.1 * share)
         scores = _promising(table, n_jobs, left, options)
         reason = f"the most promising ones of each variable, because {reason}"
     if time_limit is not None:
-        most = int(SETS_A_SECOND * max(time_limit - clock.seconds, 0.1 * time_limit))
-        if scores.n_sets > most:
-            scores = best_of(scores, most // scores.n_variables)
-            kept = "the best of each variable, because there is no time to search among more"
-            reason = f"{reason}; of these {kept}" if reason else kept
+        kept = int(SETS_A_SECOND * max(time_limit - clock.seconds, 0.1 * time_limit))
+        if scores.n_sets > kept:
+            scores = best_of(scores, kept // scores.n_variables)
+            why = "the best of each variable, because there is no time to search among more"
+            reason = f"{reason}; of these {why}" if reason else why
     if keep is not None:
         scores = _including(scores, table, keep, options)
-    return ScoresInTime(scores, (f"parent sets: {reason}",) if reason else ())
+    return ScoresInTime(scores, (f"parent sets: {reason}",) if reason else (), options)
+
+
+def _most_beforehand(time_limit: float | None, max_iterations: int | None) -> float:
+    """Return how many parent sets are scored beforehand where that could be done on demand."""
+    if time_limit is not None:
+        return BEFOREHAND_A_SECOND * time_limit
+    return max(BEFOREHAND, BEFOREHAND_AN_ITERATION * (max_iterations or 0))
+
+
+def _on_demand(
+    table: Table, options: ScoringOptions, keep: Dag | None, reason: str
+) -> ScoresInTime:
+    if keep is not None and keep.n_vertices == table.n_variables:
+        rules = make_rules(table.names, options.rules)
+        pairs = zip(table.names, keep.parents, rules.max_parents.tolist(), strict=True)
+        options = options._replace(
+            max_parents={name: max(len(parents), size) for name, parents, size in pairs}
+        )
+    scores = LazyScores(table, **options._asdict())
+    note = f"parent sets: scored on demand, of up to {scores.max_parents} parents, because {reason}"
+    return ScoresInTime(scores, (note,), options)
 
 
 def _all_sets(
-    table: Table, options: ScoringOptions, n_jobs: int | None, seconds: float | None
+    table: Table,
+    options: ScoringOptions,
+    n_jobs: int | None,
+    seconds: float | None,
+    most: float = math.inf,
 ) -> tuple[ScoreTable | None, str]:
     """Return the scores of all sets, or None if they are too many; and the reason."""
     if callable(options.score):  # all sets up to some size: a function has no budget here
@@ -144,6 +217,8 @@ def _all_sets(
             raise _TooSlowError
 
     needed = options.estimate(table)
+    if needed.n_sets > most:
+        return None, f"{needed.n_sets:,} of them are too many to be scored beforehand"
     if seconds is None and needed.n_bytes > MAX_GIB * 2**30:
         return None, f"all of them would take more than {MAX_GIB:g} GiB"
     try:

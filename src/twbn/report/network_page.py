@@ -163,6 +163,11 @@ def _facts(
     facts = [("variables", f"{dag.n_vertices:,}"), ("arcs", f"{len(dag.arcs):,}")]
     limit = "" if result is None else f" (limit {result.treewidth_limit})"
     facts.append(("treewidth", f"at most {max(proof.width, 0)}{limit}, proved below"))
+    states = _largest_bag(result, network, proof)
+    if states is not None:
+        most = None if result is None else result.max_states
+        limit = "" if most is None else f" (limit {most:,})"
+        facts.append(("largest bag", f"{states:,} joint states{limit}"))
     if network is not None:
         facts.append(("parameters", f"{network.n_parameters:,}"))
     if result is None:
@@ -183,6 +188,15 @@ def _facts(
     effort = f"{result.n_iterations:,} iterations in {result.seconds:.1f} s"
     facts.append(("search", f"{result.method}, {effort}, seed {result.seed}"))
     return facts
+
+
+def _largest_bag(
+    result: SearchResult | None, network: Network | None, proof: TreeDecomposition
+) -> int | None:
+    """Return the joint states of the largest bag, or None if they are not known."""
+    if network is not None:
+        return proof.largest_states(network.n_states)
+    return None if result is None else result.largest_bag_states
 
 
 def _bags(proof: TreeDecomposition, names: Sequence[str]) -> list[tuple[int, str]]:

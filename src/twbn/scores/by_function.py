@@ -73,6 +73,7 @@ def score_with_function(
         seconds=deadline.seconds,
         fingerprint=table.fingerprint,
         coding=table.coding,
+        n_states=tuple(table.n_states.tolist()),
     )
     if any(not found for found in kept) and run.status == "interrupted":
         raise KeyboardInterrupt

@@ -186,6 +186,7 @@ class _Work(NamedTuple):
             seconds=clock.seconds,
             fingerprint=self.table.fingerprint,
             coding=self.table.coding,
+            n_states=tuple(self.table.n_states.tolist()),
         )
         return ScoreTable(
             self.table.names,

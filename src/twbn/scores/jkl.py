@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twbn.errors import DataError, FileFormatError, OptionError
+from twbn.checks import checked_whole
+from twbn.errors import DataError, FileFormatError, Option, OptionError
 from twbn.files import writing
 from twbn.numerals import as_number
 from twbn.scores.kinds import MAX_TOTAL
@@ -17,17 +19,25 @@ from twbn.scores.score_table import ScoreTable
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import TextIO
 
 __all__ = ["read_jkl", "write_jkl"]
 
 
-def read_jkl(path: str | os.PathLike[str]) -> ScoreTable:
+def read_jkl(
+    path: str | os.PathLike[str], *, n_states: Sequence[int] | Mapping[str, int] | None = None
+) -> ScoreTable:
     """Return the score table of a `.jkl` file.
 
     Lines that start with ``#`` and blank lines are skipped anywhere. Variables may be named by
     their positions 0..n-1 or by any other tokens. Errors name the line.
+
+    Parameters
+    ----------
+    n_states
+        The number of states of each variable, which the format cannot say: by name, or in the order
+        of the variables. Limits on joint states need it.
     """
     path = Path(path)
     if not path.is_file():
@@ -55,7 +65,28 @@ def read_jkl(path: str | os.PathLike[str]) -> ScoreTable:
     if without:
         shown = ", ".join(without[:5]) + (", …" if len(without) > 5 else "")
         warnings.warn(f"{path}: no score without parents for {shown}; taken as -inf", stacklevel=2)
-    return ScoreTable.from_sets(in_order, ordered, ScoringInfo(score=f"from {path.name}"))
+    states = None if n_states is None else _checked_states(n_states, in_order)
+    info = ScoringInfo(score=f"from {path.name}", n_states=states)
+    return ScoreTable.from_sets(in_order, ordered, info)
+
+
+def _checked_states(
+    n_states: Sequence[int] | Mapping[str, int], names: Sequence[str]
+) -> tuple[int, ...]:
+    """Return the number of states of each variable, or raise OptionError."""
+    if isinstance(n_states, Mapping):
+        lacking = [name for name in names if name not in n_states]
+        if lacking:
+            problem = f" has no entry for {lacking[0]!r}; expected one for each of {len(names)}"
+            raise OptionError(Option("n_states"), problem)
+        n_states = [n_states[name] for name in names]
+    if len(n_states) != len(names):
+        problem = f" has {len(n_states)} entries for {len(names)} variables"
+        raise OptionError(Option("n_states"), problem)
+    return tuple(
+        checked_whole(f"n_states of {name}", number, least=1)
+        for name, number in zip(names, n_states, strict=True)
+    )
 
 
 def write_jkl(

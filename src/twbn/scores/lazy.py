@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,7 @@ class LazyScores:
             status="lazy",
             fingerprint=table.fingerprint,
             coding=table.coding,
+            n_states=tuple(table.n_states.tolist()),
         )
         self.fingerprint = table.fingerprint
         wanted = RuleOptions(max_parents, required, forbidden, tiers, roots, leaves)
@@ -108,8 +110,21 @@ class LazyScores:
             # Not self.local: the lookup must not keep alive the object that holds it.
             function = partial(_admitted_score, self.rules, self._cache)
             return _core.CallableLookup(function, self.n_variables, self.max_parents)
-        required = [list(parents) for parents in self.rules.required]
-        return _core.LazyLookup(self._cache, self.rules.max_parents, self.rules.allowed, required)
+        rules = self.rules
+        required = [list(parents) for parents in rules.required]
+        max_states = float("inf") if rules.max_states is None else float(rules.max_states)
+        return _core.LazyLookup(
+            self._cache, rules.max_parents, rules.allowed, required, max_states, rules.n_states
+        )
+
+    def within_states(self, max_states: int) -> LazyScores:
+        """Return the same scores, in the same memory, without families of more joint states."""
+        limited = copy.copy(self)
+        limited.__dict__.pop("lookup", None)
+        limited._single_parents = None
+        n_states = self._made_of[0].n_states.tolist()
+        limited.rules = self.rules.within_states(max_states, n_states)
+        return limited
 
     def best_single_parents(
         self, n_jobs: int = 1, time_limit: float | None = None

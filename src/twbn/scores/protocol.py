@@ -41,6 +41,7 @@ class ScoringInfo:
     seconds: float = 0.0
     fingerprint: str | None = None  # of the data
     coding: tuple[Mapping[str, Any], ...] | None = None  # of each column, as plain values
+    n_states: tuple[int, ...] | None = None  # of each variable, where they are known
 
     @property
     def label(self) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,11 +20,28 @@ __all__ = ["ParentRules", "RuleOptions", "make_rules", "within_treewidth"]
 
 @dataclass(frozen=True)
 class ParentRules:
-    """Rules by position: `allowed[child, parent]`, required parents, largest sizes."""
+    """Rules by position: `allowed[child, parent]`, required parents, largest sizes.
+
+    If joint states are limited, `n_states` has the number of states of each variable, and no family
+    has more than `max_states`.
+    """
 
     max_parents: NDArray[np.int32]
     allowed: NDArray[np.uint8]
     required: tuple[tuple[int, ...], ...]
+    max_states: int | None = None
+    n_states: tuple[int, ...] = ()
+
+    def within_states(self, max_states: int, n_states: Sequence[int]) -> ParentRules:
+        """Return the rules without families of more joint states than that."""
+        counts = np.array(n_states, dtype=np.float64)
+        fitting = np.outer(counts, counts) <= max_states
+        return replace(
+            self,
+            allowed=self.allowed & fitting.astype(np.uint8),
+            max_states=max_states,
+            n_states=tuple(map(int, n_states)),
+        )
 
     def admits(self, child: int, parents: Sequence[int]) -> bool:
         """Say whether `parents` may be the parent set of `child`."""
@@ -31,6 +49,10 @@ class ParentRules:
             len(parents) <= self.max_parents[child]
             and all(self.allowed[child, p] for p in parents)
             and set(self.required[child]).issubset(parents)
+            and (
+                self.max_states is None
+                or math.prod(self.n_states[v] for v in (child, *parents)) <= self.max_states
+            )
         )
 
 

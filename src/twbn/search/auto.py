@@ -29,6 +29,8 @@ MAX_PROOF_VARIABLES, PROOF_SHARE = 22, 0.6
     "auto",
     "whatever suits the problem; the notes say what, and why",
     improves=True,
+    limits_states=True,
+    on_demand=True,
     certify="keep the search tree, for a certificate",
 )
 def auto(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResult:
@@ -83,7 +85,7 @@ def _anneal_beside_bound(
     return beside_bound(
         lambda: anneal(scores, rest),
         scores,
-        treewidth=run.treewidth,
+        treewidth=max(run.k, 1),
         time_limit=left,
         seed=run.seed,
     )

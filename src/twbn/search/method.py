@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from twbn.checks import unknown
 from twbn.errors import Option, OptionError
 from twbn.interrupts import deferred
+from twbn.search.limit import within_states
 from twbn.search.run import Run
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class Method:
     improves
         Whether it reports better structures while it runs (`Run.on_improvement`), so that a
         checkpoint can be kept.
+    limits_states
+        Whether it keeps a limit on the joint states of a bag (`Run.max_states`).
+    on_demand
+        Whether it takes scores that are computed on demand where these are too many to be computed
+        beforehand.
     """
 
     name: str
@@ -60,6 +66,8 @@ class Method:
     about: str
     options: Mapping[str, MethodOption]
     improves: bool = False
+    limits_states: bool = False
+    on_demand: bool = False
 
     def __call__(
         self, scores: LocalScores, run: Run | None = None, /, **given: Any
@@ -70,12 +78,21 @@ class Method:
         """
         about_run = {name: given.pop(name) for name in _RUN_OPTIONS if name in given}
         options = self.checked_options(given)
+        if about_run.get("max_states") is not None:
+            self.refuse_states()
         with deferred():
             if run is None:
                 run = Run(scores, **{"method": self.name, **about_run})
             elif about_run or run.method != self.name or run.scores is not scores:
                 run = run.with_changes(scores=scores, method=self.name, **about_run)
-            return self.function(scores, run, **options)
+            return self.function(within_states(scores, run.limit), run, **options)
+
+    def refuse_states(self) -> None:
+        """Raise OptionError unless this method keeps a limit on joint states."""
+        if not self.limits_states:
+            able = sorted(method.name for method in METHODS.values() if method.limits_states)
+            problem = f" is an option of {', '.join(able)}, not of method {self.name!r}"
+            raise OptionError(Option("max_states"), problem)
 
     def checked_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options, or raise OptionError if the method does not have one of them."""
@@ -97,7 +114,13 @@ class Method:
 
 
 def search_method(
-    name: str, about: str, *, improves: bool = False, **options: str
+    name: str,
+    about: str,
+    *,
+    improves: bool = False,
+    limits_states: bool = False,
+    on_demand: bool = False,
+    **options: str,
 ) -> Callable[[Callable[..., SearchResult]], Method]:
     """Turn a function into a search method; `options` describe its keyword-only parameters.
 
@@ -120,7 +143,15 @@ def search_method(
             msg = f"method {name!r}: each keyword-only parameter needs a description, as {odd!r}"
             raise OptionError(msg)
         declared = {p.name: _declared(name, function, p, options[p.name]) for p in own}
-        return Method(name, function, about, MappingProxyType(declared), improves)
+        return Method(
+            name,
+            function,
+            about,
+            MappingProxyType(declared),
+            improves=improves,
+            limits_states=limits_states,
+            on_demand=on_demand,
+        )
 
     return make
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from twbn.errors import GraphError, VerificationError
+from twbn.search.limit import WidthLimit
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 TOLERANCE = 1e-9
 
 
+#: Attributes of a result that cannot change without a check.
+_FIXED = frozenset(
+    {"dag", "decomposition", "names", "score", "treewidth_limit", "max_states", "n_states"}
+)
+
+
 class TracePoint(NamedTuple):
     """The state of a search when it improved."""
 
@@ -47,12 +54,12 @@ class TracePoint(NamedTuple):
 
 
 def check_structure(
-    dag: Dag, decomposition: TreeDecomposition, treewidth_limit: int, scores: LocalScores
+    dag: Dag, decomposition: TreeDecomposition, limit: WidthLimit, scores: LocalScores
 ) -> float:
     """Return the score of a structure, or raise VerificationError saying what is wrong with it.
 
     From the definitions: every family is in the scores, the decomposition decomposes the moral
-    graph, and its width is within the limit. (A `Dag` is acyclic.)
+    graph, and its bags are within the limit. (A `Dag` is acyclic.)
     """
     if dag.n_vertices != scores.n_variables:
         msg = f"the structure has {dag.n_vertices} variables, the scores have {scores.n_variables}"
@@ -66,7 +73,7 @@ def check_structure(
         if not math.isfinite(local):
             msg = f"the score of {scores.names[child]!r} given {names} is {local}, not a number"
             raise VerificationError(msg)
-    _check_width(dag, decomposition, treewidth_limit, scores.names)
+    _check_width(dag, decomposition, limit, scores.names)
     return scores.total(dag)
 
 
@@ -94,18 +101,27 @@ def score_problems(
 
 
 def _check_width(
-    dag: Dag, decomposition: TreeDecomposition, treewidth_limit: int, names: tuple[str, ...]
+    dag: Dag, decomposition: TreeDecomposition, limit: WidthLimit, names: tuple[str, ...]
 ) -> None:
     try:
         decomposition.check(dag.moral_graph())
     except GraphError as error:
         msg = f"the tree decomposition does not fit the structure: {error.with_names(names)}"
         raise VerificationError(msg) from None
-    if decomposition.width > treewidth_limit:
+    if decomposition.width > limit.treewidth:
         msg = (
             f"the tree decomposition has width {decomposition.width}, "
-            f"the limit is {treewidth_limit}"
+            f"the limit is {limit.treewidth}"
         )
+        raise VerificationError(msg)
+    if limit.max_states is None:
+        return
+    if limit.n_states is None or len(limit.n_states) != len(names):
+        msg = "the limit on joint states needs the number of states of every variable"
+        raise VerificationError(msg)
+    states = decomposition.largest_states(limit.n_states)
+    if states > limit.max_states:
+        msg = f"a bag has {states:,} joint states, the limit is {limit.max_states:,}"
         raise VerificationError(msg)
 
 
@@ -140,6 +156,9 @@ class SearchResult(Viewed):
         the scores came without data.
     data_options
         How the data file was read, if there was one.
+    max_states, n_states, largest_bag_states
+        The limit on the joint states of a bag, if there is one; the number of states of each
+        variable and the joint states of the largest bag, where they are known.
     verified
         Whether the score was recomputed from local scores when this object was created; False for
         a result read from a file.
@@ -172,12 +191,14 @@ class SearchResult(Viewed):
     data_options: Mapping[str, Any] = field(default_factory=dict)
     verified: bool = field(default=False, compare=False)
     proof: Proof | None = field(default=None, repr=False, compare=False)
+    max_states: int | None = None
+    n_states: tuple[int, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.dag.n_vertices != len(self.names):
             msg = f"the structure has {self.dag.n_vertices} variables, but {len(self.names)} names"
             raise VerificationError(msg)
-        _check_width(self.dag, self.decomposition, self.treewidth_limit, self.names)
+        _check_width(self.dag, self.decomposition, self.limit, self.names)
         self._check_claims()
 
     def _check_claims(self) -> None:
@@ -199,13 +220,15 @@ class SearchResult(Viewed):
         treewidth_limit: int,
         bound: float,
         status: Status,
+        max_states: int | None = None,
         **about: Any,
     ) -> SearchResult:
         """Return the result of a search, with the structure checked against the scores.
 
         `about` holds attributes that need no checking: method, seconds, notes and so on.
         """
-        score = check_structure(dag, decomposition, treewidth_limit, scores)
+        limit = WidthLimit(treewidth_limit, max_states, scores.info.n_states)
+        score = check_structure(dag, decomposition, limit, scores)
         if scores.info.status not in {"complete", "lazy"}:
             # Sets that were never scored may be better: no proof covers them.
             bound = max(bound, scores.trivial_bound())
@@ -218,6 +241,8 @@ class SearchResult(Viewed):
             decomposition=decomposition,
             names=tuple(scores.names),
             treewidth_limit=treewidth_limit,
+            max_states=max_states,
+            n_states=scores.info.n_states,
             score=score,
             bound=bound,
             status=status,
@@ -234,7 +259,7 @@ class SearchResult(Viewed):
 
         The structure and its score stay, so they are not checked again.
         """
-        fixed = {"dag", "decomposition", "names", "score", "treewidth_limit"} & changes.keys()
+        fixed = _FIXED & changes.keys()
         assert not fixed, f"{fixed} need a new result"
         changed = copy.copy(self)
         for name, value in changes.items():
@@ -255,7 +280,19 @@ class SearchResult(Viewed):
         return score_problems(self.names, self.score, scores, lambda: self._checked_score(scores))
 
     def _checked_score(self, scores: LocalScores) -> float:
-        return check_structure(self.dag, self.decomposition, self.treewidth_limit, scores)
+        n_states = scores.info.n_states or self.n_states
+        limit = WidthLimit(self.treewidth_limit, self.max_states, n_states)
+        return check_structure(self.dag, self.decomposition, limit, scores)
+
+    @property
+    def limit(self) -> WidthLimit:
+        """What a bag of the decomposition may hold."""
+        return WidthLimit(self.treewidth_limit, self.max_states, self.n_states)
+
+    @property
+    def largest_bag_states(self) -> int | None:
+        """Joint states of the largest bag; None where numbers of states are not known."""
+        return None if self.n_states is None else self.decomposition.largest_states(self.n_states)
 
     @property
     def treewidth(self) -> int:

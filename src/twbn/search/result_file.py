@@ -12,6 +12,7 @@ from twbn.errors import FileFormatError, GraphError, OptionError, VerificationEr
 from twbn.files import read_text, write_text
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
+from twbn.search.limit import WidthLimit
 from twbn.search.result import (
     STATUSES,
     TOLERANCE,
@@ -47,6 +48,8 @@ def result_document(result: SearchResult) -> dict[str, Any]:
         "gap_percent": _finite(result.gap_percent),
         "treewidth": result.treewidth,
         "treewidth_limit": result.treewidth_limit,
+        "max_states": result.max_states,
+        "largest_bag_states": result.largest_bag_states,
         "n_variables": len(names),
         "n_iterations": result.n_iterations,
         "n_accepted": result.n_accepted,
@@ -58,6 +61,7 @@ def result_document(result: SearchResult) -> dict[str, Any]:
         "notes": list(result.notes),
         "names": list(names),
         "coding": None if result.coding is None else list(result.coding),
+        "n_states": None if result.n_states is None else list(result.n_states),
         "parents": result.parents,
         "decomposition": {
             "bags": [[names[v] for v in sorted(bag)] for bag in result.decomposition.bags],
@@ -107,6 +111,7 @@ class ResultClaims:
     status: str
     n_variables: int
     treewidth: int
+    largest_bag_states: int | None
     trace: tuple[TracePoint, ...]
     data_options: Mapping[str, Any]
     score_name: str
@@ -155,7 +160,8 @@ class ResultClaims:
 
     def verify(self, scores: LocalScores) -> list[str]:
         """Return a list of what is wrong with the file, judged by `scores`; empty if right."""
-        limit = self.about["treewidth_limit"]
+        n_states = scores.info.n_states or self.about["n_states"]
+        limit = WidthLimit(self.about["treewidth_limit"], self.about["max_states"], n_states)
         problems = score_problems(
             self.names,
             self.score,
@@ -176,6 +182,13 @@ class ResultClaims:
     def _data_problems(self, scores: LocalScores) -> list[str]:
         """Return what the file says about the data that is not so, where the data are known."""
         problems = []
+        ours, claimed = scores.info.n_states, self.about["n_states"]
+        if ours is not None and claimed is not None and self.names == scores.names:
+            problems += [
+                f"column {name!r} has {here} states, the file says {there}"
+                for name, here, there in zip(self.names, ours, claimed, strict=True)
+                if here != there
+            ]
         fingerprint, coding = self.about["fingerprint"], self.about["coding"]
         theirs = scores.info.fingerprint
         if theirs is not None and fingerprint is not None and fingerprint != theirs:
@@ -198,6 +211,7 @@ class ResultClaims:
             problems.append(f"the decomposition has width {widest}, the file says {self.treewidth}")
         if self.treewidth > limit:
             problems.append(f"treewidth {self.treewidth} exceeds the limit {limit}")
+        problems += self._state_problems()
         if self.status not in STATUSES:
             problems.append(f"the status {self.status!r} is none of {list(STATUSES)}")
         if self.bound < self.score and not _close(self.bound, self.score):
@@ -215,6 +229,25 @@ class ResultClaims:
             problems.append(f"parents and names differ in {extra[0]!r}")
         if self.trace and not _close(self.trace[-1].score, self.score):
             problems.append(f"the trace ends at {self.trace[-1].score:.6f}, not at the score")
+        return problems
+
+    def _state_problems(self) -> list[str]:
+        """Return what the file says about the joint states of bags that is not so."""
+        n_states, most = self.about["n_states"], self.about["max_states"]
+        if n_states is None:
+            return [] if most is None else ["max_states is given, but n_states is not"]
+        number = dict(zip(self.names, n_states, strict=True))
+        if not {v for bag in self.bags for v in bag} <= number.keys():
+            return []  # the decomposition is wrong, which is told elsewhere
+        states = max((math.prod(number[v] for v in bag) for bag in self.bags), default=1)
+        problems = []
+        if self.largest_bag_states not in {states, None}:
+            problems.append(
+                f"the largest bag has {states} joint states, the file says "
+                f"{self.largest_bag_states}"
+            )
+        if most is not None and states > most:
+            problems.append(f"a bag has {states} joint states, the limit is {most}")
         return problems
 
     def _positions(self) -> dict[str, int]:
@@ -248,6 +281,7 @@ def read_claims(path: str | os.PathLike[str]) -> ResultClaims:
 def _claims(document: Mapping[str, Any]) -> ResultClaims:
     accepted = document["n_accepted"]
     fingerprint = document.get("fingerprint")
+    largest = document.get("largest_bag_states")
     return ResultClaims(
         names=tuple(map(str, document["names"])),
         parents={str(k): [str(p) for p in ps] for k, ps in document["parents"].items()},
@@ -260,6 +294,7 @@ def _claims(document: Mapping[str, Any]) -> ResultClaims:
         status=str(document["status"]),
         n_variables=_whole(document["n_variables"]),
         treewidth=_whole(document["treewidth"]),
+        largest_bag_states=None if largest is None else _whole(largest),
         trace=tuple(_trace_point(point) for point in document["trace"]),
         data_options=checked_data_options(document["data_options"]),
         score_name=str(document["scoring"]["score"]),
@@ -274,6 +309,8 @@ def _claims(document: Mapping[str, Any]) -> ResultClaims:
             "notes": tuple(map(str, document["notes"])),
             "fingerprint": None if fingerprint is None else str(fingerprint),
             "coding": _checked_coding(document),
+            "max_states": _checked_max_states(document),
+            "n_states": _checked_n_states(document),
         },
     )
 
@@ -318,6 +355,21 @@ def _checked_coding(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...
         msg = f"coding must have an entry for each of {len(document['names'])} names"
         raise ValueError(msg)
     return tuple(coding)
+
+
+def _checked_max_states(document: Mapping[str, Any]) -> int | None:
+    states = document.get("max_states")
+    return None if states is None else _whole(states)
+
+
+def _checked_n_states(document: Mapping[str, Any]) -> tuple[int, ...] | None:
+    states = document.get("n_states")
+    if states is None:
+        return None
+    if len(states) != len(document["names"]) or not all(_whole(number) >= 1 for number in states):
+        msg = f"n_states must have a number for each of {len(document['names'])} names"
+        raise ValueError(msg)
+    return tuple(states)
 
 
 def _finite(value: float) -> float | None:

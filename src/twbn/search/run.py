@@ -12,6 +12,7 @@ from twbn.deadline import Deadline
 from twbn.errors import OptionError
 from twbn.scores.score_table import ScoreTable
 from twbn.search.feasibility import conflict
+from twbn.search.limit import WidthLimit, width_limit
 from twbn.search.result import SearchResult
 from twbn.search.start import ProvedDag, checked_start
 
@@ -39,12 +40,16 @@ class Run:
 
     Attributes
     ----------
-    treewidth, time_limit, max_iterations, seed, n_jobs, start, on_progress, on_improvement
+    treewidth, max_states, time_limit, max_iterations, seed, n_jobs, start, on_progress, \
+    on_improvement
         As for `twbn.learn`. Without `time_limit` and `max_iterations`, the limit is 10 seconds.
+        `treewidth` is never None afterwards.
     method
         The method name recorded in results.
     n, k
         Number of variables; the effective treewidth limit, at most n - 1.
+    limit
+        What a bag may hold: at most k + 1 variables, and so many joint states.
     first
         The start with a proof of its width, if there is a start.
     workers
@@ -58,7 +63,8 @@ class Run:
     """
 
     scores: LocalScores = field(kw_only=False)
-    treewidth: int
+    treewidth: int | None = None
+    max_states: int | None = None
     time_limit: float | None = None
     max_iterations: int | None = None
     seed: int = 0
@@ -69,6 +75,7 @@ class Run:
     method: str = "unknown"
     n: int = field(init=False)
     k: int = field(init=False)
+    limit: WidthLimit = field(init=False)
     workers: int = field(init=False)
     first: ProvedDag | None = field(init=False)
     unlimited: bool = field(init=False)
@@ -84,16 +91,19 @@ class Run:
         if limit is None and self.max_iterations is None:
             limit = DEFAULT_TIME_LIMIT
         self._set("deadline", Deadline(limit))
-        reason = conflict(scores, self.treewidth) if isinstance(scores, ScoreTable) else None
+        wanted = width_limit(self.treewidth, self.max_states, scores.names, scores.info.n_states)
+        self._set("treewidth", wanted.treewidth)
+        reason = conflict(scores, wanted.treewidth) if isinstance(scores, ScoreTable) else None
         if reason is not None:
             msg = f"no structure has all its parent sets in the scores: {reason}"
             raise OptionError(msg)
         self._set("n", n)
-        self._set("k", max(min(self.treewidth, n - 1), 0))
+        self._set("limit", wanted.effective(n))
+        self._set("k", self.limit.treewidth)
         self._set("workers", checked_n_jobs(self.n_jobs))
         first = self.start
         if first is not None and not isinstance(first, ProvedDag):
-            first = checked_start(first, scores, self.treewidth, limit)
+            first = checked_start(first, scores, wanted, limit)
         self._set("first", first)
         self._set("notes", self._first_notes())
 
@@ -102,7 +112,7 @@ class Run:
 
     def _first_notes(self) -> tuple[str, ...]:
         notes = []
-        if self.treewidth >= self.n > 1:
+        if self.treewidth_limit >= self.n > 1:
             notes.append(
                 f"a treewidth limit of {self.treewidth} does not restrict {self.n} variables"
             )
@@ -110,6 +120,12 @@ class Run:
             reason = self.scores.info.status.replace("_", " ")
             notes.append(f"not all parent sets were scored ({reason}), so the bound is weak")
         return tuple(notes)
+
+    @property
+    def treewidth_limit(self) -> int:
+        """The treewidth limit that was asked for, or that `max_states` implies."""
+        assert self.treewidth is not None
+        return self.treewidth
 
     @property
     def seconds(self) -> float:
@@ -176,7 +192,8 @@ class Run:
             self.scores,
             dag,
             decomposition,
-            treewidth_limit=int(self.treewidth),
+            treewidth_limit=self.treewidth_limit,
+            max_states=self.max_states,
             bound=bound,
             status=status,
             method=self.method,
@@ -187,14 +204,15 @@ class Run:
 
 
 def check_limits(
-    treewidth: int,
+    treewidth: int | None,
     time_limit: float | None,
     max_iterations: int | None,
     seed: int,
     n_jobs: int | None,
 ) -> float | None:
     """Return the validated time limit, or raise OptionError naming the invalid option."""
-    checked_whole("treewidth", treewidth, least=1)
+    if treewidth is not None:
+        checked_whole("treewidth", treewidth, least=1)
     checked_seed(seed)
     checked_n_jobs(n_jobs)
     if max_iterations is not None:

@@ -13,6 +13,7 @@ from twbn.search.result import SearchResult
 if TYPE_CHECKING:
     from twbn.graphs.decomposition import TreeDecomposition
     from twbn.scores.protocol import LocalScores
+    from twbn.search.limit import WidthLimit
 
 __all__ = ["ProvedDag", "Start", "checked_start", "dag_to_start_from"]
 
@@ -41,7 +42,7 @@ def dag_to_start_from(start: Start) -> Dag:
 
 
 def checked_start(
-    start: Start, scores: LocalScores, treewidth: int, time_limit: float | None
+    start: Start, scores: LocalScores, limit: WidthLimit, time_limit: float | None
 ) -> ProvedDag:
     """Return a start with a proof of its width, or raise OptionError saying what is wrong."""
     dag = dag_to_start_from(start)
@@ -58,12 +59,13 @@ def checked_start(
             f" has a parent set that is not in the scores: {parents} of {scores.names[child]!r}"
         )
         raise OptionError(Option("start"), problem)
-    if proof is not None and proof.width <= treewidth:
+    if proof is not None and limit.allows_all(proof):
         return ProvedDag(dag, proof)
     seconds = PROOF_SECONDS
     if time_limit is not None:
         seconds = min(PROOF_SECONDS, PROOF_SHARE * time_limit)
     found = exact_treewidth(dag.moral_graph(), time_limit=seconds)
+    treewidth = limit.treewidth
     if found.lower > treewidth:
         problem = f" has treewidth {found.lower}, the limit is {treewidth}"
         raise OptionError(Option("start"), problem)
@@ -71,6 +73,13 @@ def checked_start(
         problem = (
             f" may be too wide: no decomposition of width {treewidth} was found in "
             f"{seconds:.1f} s, only one of width {found.upper}"
+        )
+        raise OptionError(Option("start"), problem)
+    if limit.n_states is not None and not limit.allows_all(found.decomposition):
+        states = found.decomposition.largest_states(limit.n_states)
+        problem = (
+            f" may be too wide: no decomposition with bags of at most {limit.max_states:,} joint "
+            f"states was found, only one with {states:,}"
         )
         raise OptionError(Option("start"), problem)
     return ProvedDag(dag, found.decomposition)

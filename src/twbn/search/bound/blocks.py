@@ -91,6 +91,7 @@ class BlockBound:
         self._pricing = pricing
         self._multipliers = multipliers
         self._k = k
+        self._limit = _core.WidthLimit(k, math.inf, ())
         self._n_jobs = n_jobs
         self._deadline = deadline
         self._seed = seed
@@ -181,7 +182,7 @@ class BlockBound:
         outcome, families, bound, *_ = _core.live_subsets(
             block.table.index,
             block.table.scores,
-            self._k,
+            self._limit,
             least,
             TOLERANCE * abs(least),
             int(half_of_memory() * 2**30),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,7 @@ class EdgeBranching:
 
     def __init__(self, table: ScoreTable, k: int, relax: Callable[[NDArray[np.bool_]], Relaxed]):
         self._k = k
+        self._limit = _core.WidthLimit(k, math.inf, ())
         self._n = table.n_variables
         self._relax = relax
         self._child = table.children
@@ -154,5 +156,5 @@ class EdgeBranching:
         place = {v: i for i, v in enumerate(names)}
         edges = [(place[u], place[v]) for u, v in pairs]
         if len(names) <= MAX_EXACT:
-            return not _core.small_treewidth_at_most(edges, self._k)
+            return _core.small_elimination_order(edges, self._limit) is None
         return contraction_degeneracy(Graph.from_edges(len(names), edges)) > self._k

@@ -2,16 +2,17 @@
 
 The proof is a tree of cases. A *case* forbids some pairs of variables to be in one family (a child
 with its parents) and keeps others: structures in which every kept pair is in a family. A case is
-split by a set of pairs which, together with the kept ones, make a graph of treewidth above the
-limit. The moral graph of a structure within the limit lacks one of them, and not a kept one: the
-first that it lacks, in the order of the children, says which child it belongs to. So the leaves
-cover all structures, and it is left to show that no acyclic structure of a leaf, of any width,
-scores more than the certificate claims: that is a dynamic program over the sets of variables that
-can come first in an order.
+split by a set of pairs which, together with the kept ones, make a graph that has no tree
+decomposition within the limit. The moral graph of a structure within the limit lacks one of them,
+and not a kept one: the first that it lacks, in the order of the children, says which child it
+belongs to. So the leaves cover all structures, and it is left to show that no acyclic structure of
+a leaf, of any width, scores more than the certificate claims: that is a dynamic program over the
+sets of variables that can come first in an order.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,13 +24,29 @@ if TYPE_CHECKING:
 
     from twbn.search.certificate.proof import Branch, Proof
 
-__all__ = ["Checked", "Families", "check_proof", "is_wider"]
+__all__ = ["Checked", "Families", "Limit", "check_proof", "is_wider"]
 
 #: Scores are sums of logarithms; equal ones may differ by this fraction.
 TOLERANCE = 1e-9
 
 #: For each child: parent sets as masks, and their scores.
 Families = list[tuple["NDArray[np.int64]", "NDArray[np.float64]"]]
+
+
+class Limit(NamedTuple):
+    """What a bag may hold: k + 1 variables and, if limited, so many joint states."""
+
+    k: int
+    max_states: int | None = None
+    n_states: tuple[int, ...] = ()
+
+    def allows(self, bag: Iterable[int]) -> bool:
+        """Say whether some variables may share a bag."""
+        members = list(bag)
+        if self.max_states is None:
+            return len(members) <= self.k + 1
+        states = math.prod(self.n_states[v] for v in members)
+        return len(members) <= self.k + 1 and states <= self.max_states
 
 
 class Checked(NamedTuple):
@@ -41,17 +58,25 @@ class Checked(NamedTuple):
 
 
 def check_proof(
-    proof: Proof, families: Families, on_progress: Callable[[int, int], None] | None = None
+    proof: Proof,
+    families: Families,
+    on_progress: Callable[[int, int], None] | None = None,
+    *,
+    n_states: Sequence[int] = (),
 ) -> Checked:
     """Return what is wrong with a proof about these families; nothing if it is valid.
 
+    `n_states` has the number of states of each variable, for a proof about a limit on joint states.
     O(n 2^n) for every leaf, and a decision of treewidth for every branch.
     """
+    if proof.max_states is not None and len(n_states) != len(families):
+        return Checked(0, 0, ["the numbers of states of the variables are not known"])
+    limit = Limit(proof.treewidth_limit, proof.max_states, tuple(n_states))
     branches = {branch.number: branch for branch in proof.branches}
     problems = []
     if len(branches) < len(proof.branches):
         problems.append("two branches have the same number")
-    leaf = _Leaf(families, proof.treewidth_limit, proof.score)
+    leaf = _Leaf(families, limit, proof.score)
     n_leaves, seen = 0, set[int]()
     cases: list[_Case] = [_Case(0 if branches else None, frozenset(), frozenset())]
     while cases and not problems:
@@ -66,7 +91,7 @@ def check_proof(
         seen.add(case.number)
         branch = branches[case.number]
         pairs = _pairs_of(branch, len(families))
-        if not is_wider(case.kept | set(pairs), proof.treewidth_limit):
+        if not is_wider(case.kept | set(pairs), limit):
             problems.append(f"branch {case.number} does not split by an obstruction")
             continue
         for position, (pair, (_, _, number)) in enumerate(zip(pairs, branch.children, strict=True)):
@@ -96,11 +121,12 @@ def _pairs_of(branch: Branch, n: int) -> list[tuple[int, int]]:
 class _Leaf:
     """The bound on all acyclic structures without certain pairs, of any width."""
 
-    def __init__(self, families: Families, k: int, score: float) -> None:
+    def __init__(self, families: Families, limit: Limit, score: float) -> None:
         self.n = n = len(families)
-        # A family of more than k parents is a clique that no graph of treewidth k has.
+        # A family is a clique: some bag has to hold it.
         narrow = [
-            np.array([bin(m).count("1") <= k for m in masks.tolist()]) for masks, _ in families
+            np.array([limit.allows(_members(m | 1 << v)) for m in masks.tolist()])
+            for v, (masks, _) in enumerate(families)
         ]
         families = [
             (masks[some], scores[some])
@@ -160,40 +186,41 @@ class _Leaf:
         return best
 
 
-def _of_size(
-    masks: NDArray[np.int64], scores: NDArray[np.float64], most: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the parent sets of at most so many parents."""
-    some = np.array([bin(mask).count("1") <= most for mask in masks.tolist()])
-    return masks[some], scores[some]
+def _members(mask: int) -> list[int]:
+    return [v for v in range(mask.bit_length()) if mask >> v & 1]
 
 
-def is_wider(pairs: Iterable[tuple[int, int]], k: int) -> bool:
-    """Say whether the graph of these pairs has a treewidth above k.
+def is_wider(pairs: Iterable[tuple[int, int]], limit: Limit) -> bool:
+    """Say whether the graph of these pairs has no tree decomposition within a limit.
 
-    A graph has treewidth at most k if its vertices can be eliminated one by one, each with at most
-    k neighbours left, which then become adjacent. What is left depends on which vertices are gone,
-    not on their order, so each set is tried once. A vertex with at most k neighbours that are
-    adjacent already, or all but one of them, can be eliminated without loss.
+    It has one if its vertices can be eliminated one by one, each with neighbours left that may
+    share a bag with it, which then become adjacent. What is left depends on which vertices are
+    gone, not on their order, so each set is tried once. A vertex that fits into a bag with its
+    neighbours can be eliminated without loss if these are adjacent already, or all but one of them:
+    elimination then contracts an edge, which widens nothing if the one has no more states than the
+    vertex.
 
     Examples
     --------
     >>> triangle = [(0, 1), (1, 2), (0, 2)]
-    >>> is_wider(triangle, 1), is_wider(triangle, 2)
+    >>> is_wider(triangle, Limit(1)), is_wider(triangle, Limit(2))
     (True, False)
     """
     near: dict[int, set[int]] = {}
     for u, v in pairs:
         near.setdefault(u, set()).add(v)
         near.setdefault(v, set()).add(u)
-    return not _can_be_eliminated(near, k, set())
+    return not _can_be_eliminated(near, limit, set())
 
 
-def _can_be_eliminated(near: dict[int, set[int]], k: int, failed: set[frozenset[int]]) -> bool:
+def _can_be_eliminated(
+    near: dict[int, set[int]], limit: Limit, failed: set[frozenset[int]]
+) -> bool:
     while True:
-        if len(near) <= k + 1:
+        if limit.allows(near):
             return True
-        safe = next((v for v in near if len(near[v]) <= k and _is_safe(near, v)), None)
+        fitting = [v for v in near if limit.allows({v, *near[v]})]
+        safe = next((v for v in fitting if _is_safe(near, v, limit)), None)
         if safe is None:
             break
         near = _eliminated(near, safe)
@@ -201,20 +228,24 @@ def _can_be_eliminated(near: dict[int, set[int]], k: int, failed: set[frozenset[
     if rest in failed:
         return False
     failed.add(rest)
-    small = sorted((v for v in near if len(near[v]) <= k), key=lambda v: len(near[v]))
-    return any(_can_be_eliminated(_eliminated(near, v), k, failed) for v in small)
+    fitting.sort(key=lambda v: len(near[v]))
+    return any(_can_be_eliminated(_eliminated(near, v), limit, failed) for v in fitting)
 
 
-def _is_safe(near: dict[int, set[int]], v: int) -> bool:
-    """Say whether the neighbours of a vertex are adjacent, but for at most one of them."""
+def _is_safe(near: dict[int, set[int]], v: int, limit: Limit) -> bool:
+    """Say whether a vertex that fits into a bag with its neighbours can be eliminated for sure."""
     around = near[v]
-    return (
-        any(
-            all(others - near[u] == {u} for u in others)
-            for others in (around - {w} for w in around)
-        )
-        or len(around) <= 1
+    if _is_clique(near, around):
+        return True
+    states = limit.n_states if limit.max_states is not None else None
+    return any(
+        _is_clique(near, around - {w}) and (states is None or states[w] <= states[v])
+        for w in around
     )
+
+
+def _is_clique(near: dict[int, set[int]], members: set[int]) -> bool:
+    return all(members - near[u] == {u} for u in members)
 
 
 def _eliminated(near: dict[int, set[int]], v: int) -> dict[int, set[int]]:

@@ -19,7 +19,7 @@ class Branch(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """A tree of cases over all structures of bounded treewidth.
+    """A tree of cases over all structures whose bags are within a limit.
 
     Branch 0 is the root; without branches, the root is a leaf. No structure of a leaf, limited or
     not, scores more than `score`.
@@ -28,3 +28,4 @@ class Proof(NamedTuple):
     treewidth_limit: int
     score: float
     branches: tuple[Branch, ...]
+    max_states: int | None = None

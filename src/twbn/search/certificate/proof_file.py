@@ -39,6 +39,7 @@ def write_certificate(certificate: Certificate, path: str | os.PathLike[str]) ->
         "names": list(certificate.names),
         "candidates": dict(certificate.candidates),
         "treewidth_limit": proof.treewidth_limit,
+        "max_states": proof.max_states,
         "score": proof.score,
         "n_branches": len(proof.branches),
     }
@@ -63,7 +64,13 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
         if len(branches) != header["n_branches"]:
             msg = f"{path}: has {len(branches)} branches, the header says {header['n_branches']}"
             raise FileFormatError(msg)
-        proof = Proof(int(header["treewidth_limit"]), float(header["score"]), branches)
+        states = header.get("max_states")
+        proof = Proof(
+            int(header["treewidth_limit"]),
+            float(header["score"]),
+            branches,
+            None if states is None else int(states),
+        )
         names = tuple(str(name) for name in header["names"])
         return Certificate(names, proof, dict(header["candidates"]))
     except (KeyError, IndexError, TypeError, ValueError, RecursionError) as error:

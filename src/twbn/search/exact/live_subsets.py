@@ -8,7 +8,7 @@ from twbn import _core
 from twbn.checks import checked_memory_limit
 from twbn.errors import MemoryLimitError
 from twbn.graphs.dag import Dag
-from twbn.graphs.treewidth import treewidth as exact_treewidth
+from twbn.graphs.decomposition import TreeDecomposition
 from twbn.scores.tabulate import tabulated
 from twbn.search.certificate.proof import Branch, Proof
 from twbn.search.heuristic.anneal import anneal
@@ -18,6 +18,7 @@ from twbn.search.result import TOLERANCE, TracePoint
 if TYPE_CHECKING:
     from twbn.scores.protocol import LocalScores
     from twbn.scores.score_table import ScoreTable
+    from twbn.search.limit import WidthLimit
     from twbn.search.result import SearchResult, Status
     from twbn.search.run import Run
 
@@ -38,6 +39,7 @@ STATUS: dict[str, Status] = {
 @search_method(
     "live-subsets",
     "branching on moral edges over live subsets, proved, for up to 25 variables",
+    limits_states=True,
     memory_limit="GiB; by default half of the machine's memory",
     certify="keep the search tree, for a certificate",
 )
@@ -81,7 +83,7 @@ def prove(
     outcome, families, bound, _root_bound, n_nodes, n_live, tree = _core.live_subsets(
         table.index,
         table.scores,
-        run.k,
+        run.limit.compiled,
         known.score,
         TOLERANCE * abs(known.score),
         int(gib * 2**30),
@@ -93,7 +95,7 @@ def prove(
     dag, proof = known.dag, known.decomposition
     if families:
         dag = Dag(tuple(table.parents_at(position) for position in families))
-        proof = exact_treewidth(dag.moral_graph()).decomposition
+        proof = _decomposed(dag, run.limit)
     score = table.total(dag)
     solved = outcome == "solved"
     bound = score if solved else min(max(bound, score), known.bound)
@@ -101,7 +103,10 @@ def prove(
     first = [
         TracePoint(point.seconds, 0, point.score, max(point.bound, bound)) for point in known.trace
     ]
-    tree_proof = Proof(run.k, score, tuple(_branches(tree, run.n))) if certify and solved else None
+    tree_proof = None
+    if certify and solved:
+        branches = tuple(_branches(tree, run.n))
+        tree_proof = Proof(run.k, score, branches, run.max_states)
     return run.result(
         dag,
         proof,
@@ -142,6 +147,15 @@ def _first_run(run: Run, table: ScoreTable) -> Run:
         on_progress=None,
         on_improvement=None,
     )
+
+
+def _decomposed(dag: Dag, limit: WidthLimit) -> TreeDecomposition:
+    """Return a decomposition within the limit of a structure that has one."""
+    graph = dag.moral_graph()
+    order = _core.small_elimination_order(list(graph.edges), limit.compiled)
+    assert order is not None
+    alone = sorted(set(range(dag.n_vertices)) - set(order))
+    return TreeDecomposition.from_elimination_order(graph, [*order, *alone])
 
 
 def _branches(tree: list[tuple[int, list[tuple[int, float, int]]]], n: int) -> list[Branch]:

@@ -164,7 +164,7 @@ def _relaxed(table: ScoreTable, run: Run, known: float) -> Bound:
     free = run.max_iterations is not None and run.unlimited
     return upper_bound(
         table,
-        treewidth=run.treewidth,
+        treewidth=run.treewidth_limit,
         seed=run.seed,
         n_jobs=run.n_jobs,
         edges=True,

@@ -36,6 +36,7 @@ ANNEAL_SHARE = 0.5
 @search_method(
     "exact",
     "the optimum with a proof, by whatever fits",
+    limits_states=True,
     certify="keep the search tree, for a certificate",
 )
 def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResult:
@@ -105,13 +106,13 @@ def _without_tables(scores: LocalScores, run: Run) -> SearchResult:
     if run.max_iterations is not None:
         # The result must not depend on the clock, so it cannot include a bound that stops by time.
         return anneal(scores, run)
-    with_program = run.n <= MAX_MILP_VARIABLES
+    with_program = run.n <= MAX_MILP_VARIABLES and run.max_states is None
     seconds = DEFAULT_TIME_LIMIT if run.unlimited else run.time_left or LEAST_SECONDS
     first = run.with_changes(time_limit=(ANNEAL_SHARE if with_program else 1.0) * seconds)
     result = beside_bound(
         lambda: anneal(scores, first),
         scores,
-        treewidth=run.treewidth,
+        treewidth=max(run.k, 1),
         time_limit=first.time_limit,
         seed=run.seed,
     )

@@ -58,7 +58,11 @@ MAX_POLISH_WIDTH, MAX_POLISH_VARIABLES = 4, 300
 
 @register
 @search_method(
-    "anneal", "simulated annealing over structures; the best for many variables", improves=True
+    "anneal",
+    "simulated annealing over structures; the best for many variables",
+    improves=True,
+    limits_states=True,
+    on_demand=True,
 )
 def anneal(scores: LocalScores, run: Run) -> SearchResult:
     """Return the best structure that simulated annealing finds.
@@ -158,7 +162,7 @@ class _Annealing:
         run = self._run
         work = Round(
             start,
-            run.k,
+            run.limit,
             [number * n_chains + chain for chain in range(n_chains)],
             max(hottest * self._scale, self._coldest),
             self._coldest,
@@ -229,7 +233,7 @@ class _Annealing:
         run, best = self._run, self._best
         if best.score > self._trace[-1].score:
             small = run.k <= MAX_POLISH_WIDTH and run.n <= MAX_POLISH_VARIABLES
-            if small and not self._interrupted:
+            if small and run.max_states is None and not self._interrupted:
                 self._polish()
             point = TracePoint(run.seconds, self._n_done, self._best.score, self._bound)
             self._trace.append(point)

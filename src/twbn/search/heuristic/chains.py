@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from twbn.graphs.decomposition import TreeDecomposition
     from twbn.scores.protocol import LocalScores
     from twbn.scores.score_table import ScoreTable
+    from twbn.search.limit import WidthLimit
 
 __all__ = ["Chain", "Round", "as_chain", "run_in_threads", "run_on_cluster"]
 
@@ -38,7 +39,7 @@ class Round(NamedTuple):
     """Several chains that cool down from one structure, each with its own random stream."""
 
     start: Chain
-    k: int
+    limit: WidthLimit
     streams: Sequence[int]
     hottest: float
     coldest: float
@@ -58,7 +59,7 @@ def run_in_threads(
     found, n_done, interrupted = _core.anneal(
         scores.lookup,
         _candidate_arcs(scores, n_jobs),
-        work.k,
+        work.limit.compiled,
         work.start.parents,
         work.start.order,
         work.streams,

@@ -40,9 +40,12 @@ def first_structure(scores: LocalScores, run: Run) -> ProvedDag:
     if required is not None:
         return required
     try:
-        found = sample(scores, treewidth=run.treewidth, max_iterations=1000, seed=run.seed)
+        found = sample(scores, treewidth=run.k or 1, max_iterations=1000, seed=run.seed)
     except OptionError as error:
         raise OptionError(*error.parts, "; or give a ", Option("start")) from None
+    if not run.limit.allows_all(found.decomposition):
+        problem = f" of {run.max_states:,}: no structure with the required arcs was found within it"
+        raise OptionError(Option("max_states"), problem)
     return ProvedDag(found.dag, found.decomposition)
 
 
@@ -61,5 +64,5 @@ def _required(table: ScoreTable, run: Run) -> ProvedDag | None:
     if len(families) < run.n:
         return None
     dag = Dag(tuple(table.parents_at(t) for t in np.sort(families)))
-    width = exact_treewidth(dag.moral_graph(), time_limit=2.0)
-    return ProvedDag(dag, width.decomposition) if width.upper <= run.k else None
+    proof = exact_treewidth(dag.moral_graph(), time_limit=2.0).decomposition
+    return ProvedDag(dag, proof) if run.limit.allows_all(proof) else None

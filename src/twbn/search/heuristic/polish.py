@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from twbn import _core
 from twbn.checks import checked_memory_limit, checked_time_limit
 from twbn.deadline import Deadline
-from twbn.errors import MemoryLimitError, OptionError
+from twbn.errors import MemoryLimitError, Option, OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.ktree import KTree
 from twbn.interrupts import keeps_best
@@ -76,6 +76,9 @@ def _polished(
     if result.names != tuple(scores.names):
         msg = "the scores have other variables than the result, or in another order"
         raise OptionError(msg)
+    if result.max_states is not None:
+        problem = " cannot be kept while polishing: bags would grow to treewidth + 1 variables"
+        raise OptionError(Option("max_states"), problem)
     if n == 1:
         return result
     clock = Deadline(time_limit)

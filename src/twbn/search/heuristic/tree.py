@@ -34,7 +34,7 @@ SECONDS_PER_ARC = 4e-8
 
 
 @register
-@search_method("tree", "the best structure of treewidth one, optimal")
+@search_method("tree", "the best structure of treewidth one, optimal", limits_states=True)
 def tree(scores: LocalScores, run: Run) -> SearchResult:
     """Return the best structure in which every variable has at most one parent.
 
