@@ -150,6 +150,16 @@ class CandidateArcs:
     def __init__(self, scores: ScoreLookup) -> None: ...
 
 def ranked_arcs(offsets: NDArray[np.int64], vertices: NDArray[np.int32]) -> CandidateArcs: ...
+def merged(
+    scores: ScoreLookup,
+    arcs: CandidateArcs,
+    limit: WidthLimit,
+    chains: Sequence[tuple[float, Sequence[Sequence[int]], Sequence[int]]],
+    before: Sequence[Sequence[int]],
+    temperature: float,
+    seed: int,
+    stream: int,
+) -> tuple[float, list[list[int]], list[int]]: ...
 def anneal(
     scores: ScoreLookup,
     arcs: CandidateArcs,

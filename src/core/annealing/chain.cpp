@@ -110,7 +110,7 @@ void AnnealChain::propose() {
   const auto child = static_cast<std::int32_t>(random_.below(static_cast<std::uint32_t>(n_)));
   const std::uint32_t kind = random_.below(16);
   const std::size_t size = dag_.parents(child).size();
-  if (arcs_.of(child).empty()) return;
+  if (arcs_.of(child).empty() && !arcs_.ranked()) return;
   if (kind < 6) {
     propose_toggle(child);
   } else if (kind < 9) {
@@ -141,6 +141,10 @@ std::int32_t AnnealChain::draw_candidate(std::int32_t child) {
       near = links[random_.below(static_cast<std::uint32_t>(links.size()))].vertex;
     }
     if (near != child) return near;
+  }
+  if (candidates.empty()) {  // there was no time for a list
+    const auto other = static_cast<std::int32_t>(random_.below(static_cast<std::uint32_t>(n_ - 1)));
+    return other < child ? other : other + 1;
   }
   const double draw = random_.uniform();
   return candidates[static_cast<std::size_t>(draw * draw * n_candidates)];

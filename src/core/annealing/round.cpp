@@ -21,15 +21,6 @@ std::vector<ChainResult> run_chains(ScoreLookup& scores, const CandidateArcs& ar
         found[at(unit)] = {chain.best(), chain.n_accepted()};
       },
       [](int) {});
-  std::vector<ProvedNetwork> networks;
-  for (const ChainResult& result : found) {
-    if (!result.best.parents.empty()) networks.push_back(result.best);
-  }
-  if (networks.size() > 1) {
-    found.push_back(
-        {merged(scores, arcs, limit, networks, start.parents, cooling.coldest, seed, streams[0]),
-         0});
-  }
   return found;
 }
 

@@ -14,9 +14,8 @@ struct ChainResult {
   std::int64_t n_accepted = 0;
 };
 
-/// Cool chains from one structure, one for each stream of random numbers, on `n_jobs` threads, and
-/// merge what they found: if they are several, the last result is the best of them with what gains
-/// of the others. A chain that never started because `control` had expired has no parents.
+/// Cool chains from one structure, one for each stream of random numbers, on `n_jobs` threads. A
+/// chain that never started because `control` had expired has no parents.
 std::vector<ChainResult> run_chains(ScoreLookup& scores, const CandidateArcs& arcs,
                                     const WidthLimit& limit, const ProvedNetwork& start,
                                     const std::vector<std::uint64_t>& streams,

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "annealing/round.h"
@@ -56,6 +58,24 @@ void bind_annealing(nb::module_& m) {
       "scores"_a, "arcs"_a, "limit"_a, "parents"_a, "order"_a, "streams"_a, "hottest"_a,
       "coldest"_a, "seed"_a, "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none(),
       "on_best"_a.none());
+  m.def(
+      "merged",
+      [](ScoreLookup& scores, const CandidateArcs& arcs, const WidthLimit& limit,
+         const std::vector<std::tuple<double, ParentLists, std::vector<std::int32_t>>>& chains,
+         const ParentLists& before, double temperature, std::uint64_t seed, std::uint64_t stream) {
+        std::vector<ProvedNetwork> networks;
+        for (const auto& [score, parents, order] : chains) {
+          networks.push_back({score, parents, order});
+        }
+        ProvedNetwork best;
+        {
+          nb::gil_scoped_release release;
+          best = merged(scores, arcs, limit, networks, before, temperature, seed, stream);
+        }
+        return std::tuple(best.score, std::move(best.parents), std::move(best.order));
+      },
+      "scores"_a, "arcs"_a, "limit"_a, "chains"_a, "before"_a, "temperature"_a, "seed"_a,
+      "stream"_a);
 }
 
 }  // namespace twbn::python

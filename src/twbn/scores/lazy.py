@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import threading
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twbn import _core
 from twbn.checks import checked_memory_limit
+from twbn.data.fingerprint import fingerprint_of
 from twbn.data.frames import as_table
+from twbn.data.table import Table
 from twbn.scores.kinds import (
     ScoreOption,
     checked_score,
@@ -27,14 +30,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twbn.data.table import Table
+    from twbn.scores.held import HeldScores
     from twbn.scores.protocol import HasParents, ParentLists
 
 __all__ = ["LazyScores"]
 
 BYTES_PER_SET = 32  # hashes and score
-#: Single parents of each variable from which searches draw candidates.
-CANDIDATES = 40
+#: Single parents of each variable from which searches draw candidates, and rows for finding them.
+CANDIDATES, MAX_SINGLES_ROWS = 40, 5000
+
+
+class SingleParents(NamedTuple):
+    """Those of variable i are ``parents[offsets[i]:offsets[i + 1]]``."""
+
+    offsets: NDArray[np.int64]
+    parents: NDArray[np.int32]
 
 
 class LazyScores:
@@ -82,7 +92,7 @@ class LazyScores:
         self.fingerprint = table.fingerprint
         wanted = RuleOptions(max_parents, required, forbidden, tiers, roots, leaves)
         self.rules = make_rules(table.names, wanted)
-        self._single_parents: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
+        self._single_parents: SingleParents | None = None
         self._cache = self._new_cache()
 
     def _new_cache(self) -> _core.LazyScoreCache | _CallableCache:
@@ -96,11 +106,18 @@ class LazyScores:
         return _CallableCache(partial(_called, score, table), max_sets)
 
     def __getstate__(self) -> dict[str, Any]:
-        # The cache refers to this process's memory; it is recreated when unpickled.
-        return {key: value for key, value in self.__dict__.items() if key not in _COMPILED}
+        # The cache refers to this process's memory; it is recreated when unpickled. Codes travel in
+        # the smallest type that holds them.
+        state = {key: value for key, value in self.__dict__.items() if key not in _COMPILED}
+        table, *rest = self._made_of
+        codes = table.codes.astype(np.min_scalar_type(-int(table.n_states.max())))
+        state["_made_of"] = (table.names, table.codings, codes, table.weights, *rest)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        names, codings, codes, weights, *rest = state["_made_of"]
         self.__dict__.update(state)
+        self._made_of = (Table(names, codings, codes, weights), *rest)
         self._cache = self._new_cache()
 
     @cached_property
@@ -120,30 +137,54 @@ class LazyScores:
     def within_states(self, max_states: int) -> LazyScores:
         """Return the same scores, in the same memory, without families of more joint states."""
         limited = copy.copy(self)
-        limited.__dict__.pop("lookup", None)
+        for name in ("lookup", "digest"):
+            limited.__dict__.pop(name, None)
         limited._single_parents = None
         n_states = self._made_of[0].n_states.tolist()
         limited.rules = self.rules.within_states(max_states, n_states)
         return limited
 
-    def best_single_parents(
-        self, n_jobs: int = 1, time_limit: float | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
+    @property
+    def by_function(self) -> bool:
+        """Whether a Python function gives the scores."""
+        return isinstance(self._cache, _CallableCache)
+
+    @property
+    def single_parents(self) -> SingleParents | None:
+        """The best single parents of each variable, if they were found; `find_single_parents`."""
+        return self._single_parents
+
+    def find_single_parents(
+        self,
+        n_jobs: int = 1,
+        time_limit: float | None = None,
+        held: HeldScores | None = None,
+    ) -> SingleParents | None:
         """Return the best single parents of each variable, best first; None for a function.
 
-        Those of variable i are ``parents[offsets[i]:offsets[i + 1]]``. O(n²) time, once.
+        They are found once, in O(n²) time, where there are many rows from some of them; on the
+        workers of a cluster where these hold the scores. A variable that is reached too late has
+        none.
         """
-        if isinstance(self._cache, _CallableCache):
-            return None
-        if self._single_parents is None:
-            rules = self.rules
-            offsets, parents, interrupted = _core.best_single_parents(
-                self._data, rules.max_parents, rules.allowed, CANDIDATES, n_jobs, time_limit
-            )
-            if interrupted:
-                raise KeyboardInterrupt
-            self._single_parents = (offsets, parents)
+        if self.by_function or self._single_parents is not None:
+            return self._single_parents
+        if held is None:
+            blocks = [_single_parents(self, 0, self.n_variables, n_jobs, time_limit)]
+        else:
+            ends = np.linspace(0, self.n_variables, held.n_workers + 1).astype(int).tolist()
+            jobs = [(first, last, 1, time_limit) for first, last in itertools.pairwise(ends)]
+            blocks = held.map(_single_parents, jobs)
+        counts = np.concatenate([counts for counts, _ in blocks])
+        parents = np.concatenate([parents for _, parents in blocks])
+        self._single_parents = SingleParents(np.concatenate([[0], np.cumsum(counts)]), parents)
         return self._single_parents
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the data, the score and the rules."""
+        rules = self.rules
+        about = (*self.names, self.info.label, rules.max_states, rules.required)
+        return f"{self.fingerprint}-{fingerprint_of(about, (rules.max_parents, rules.allowed))}"
 
     def trivial_bound(self) -> float:
         """Return zero for built-in scores (log-probabilities at most), infinity for a function."""
@@ -184,6 +225,30 @@ class LazyScores:
 
 #: Attributes of `LazyScores` that cannot be pickled.
 _COMPILED = frozenset({"_cache", "_data", "lookup"})
+
+
+def _single_parents(
+    scores: LazyScores, first: int, last: int, n_jobs: int, time_limit: float | None
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return for the variables first .. last - 1 how many single parents are kept, and these."""
+    table, score, ess, _ = scores._made_of
+    assert isinstance(score, str)
+    data = scores._data
+    if table.n_rows > MAX_SINGLES_ROWS:
+        some = np.linspace(0, table.n_rows - 1, MAX_SINGLES_ROWS).astype(int)
+        weights = None if table.weights is None else table.weights[some]
+        if weights is None or weights.any():
+            rows = Table(table.names, table.codings, table.codes[some], weights)
+            data = scored_data(rows, score, ess)
+    mine = np.zeros(scores.n_variables, dtype=bool)
+    mine[first:last] = True
+    sizes = np.where(mine, scores.rules.max_parents, 0).astype(np.int32)
+    offsets, parents, interrupted = _core.best_single_parents(
+        data, sizes, scores.rules.allowed, CANDIDATES, n_jobs, time_limit
+    )
+    if interrupted:
+        raise KeyboardInterrupt
+    return np.diff(offsets)[first:last], parents
 
 
 def _called(

@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twbn import interrupts
+from twbn.checks import checked_whole
 from twbn.cluster import active_cluster
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.ktree import KTree
+from twbn.scores.held import HeldScores
 from twbn.scores.lazy import LazyScores
 from twbn.scores.score_table import ScoreTable
-from twbn.search.heuristic.chains import Chain, Round, as_chain, run_in_threads, run_on_cluster
+from twbn.search.heuristic.chains import (
+    Chain,
+    Round,
+    as_chain,
+    merged,
+    run_in_threads,
+    run_on_cluster,
+)
 from twbn.search.heuristic.first import first_chain
 from twbn.search.heuristic.polish import best_dag_inside
 from twbn.search.method import register, search_method
@@ -47,6 +56,10 @@ CHAINS = 2
 LEAST_FOR_ROUNDS = 20_000
 #: Number of variables whose gain is examined if scores are computed on demand.
 MAX_SCALE_VARIABLES = 50
+#: The same where the best single parents are known.
+MAX_SCALE_LISTED = 500
+#: Share of the time for the best single parents, from which candidates are drawn.
+SINGLES_SHARE = 0.15
 #: The longest round on a cluster, and the number of failed ones after which it is given up.
 CLUSTER_ROUND_SECONDS = 60.0
 MAX_LOST_ROUNDS = 2
@@ -63,8 +76,9 @@ MAX_POLISH_WIDTH, MAX_POLISH_VARIABLES = 4, 300
     improves=True,
     limits_states=True,
     on_demand=True,
+    chains="chains at a time; as many as workers by default, or 2 for a budget in iterations",
 )
-def anneal(scores: LocalScores, run: Run) -> SearchResult:
+def anneal(scores: LocalScores, run: Run, *, chains: int | None = None) -> SearchResult:
     """Return the best structure that simulated annealing finds.
 
     An iteration is one proposal to give a variable other parents. `on_improvement` is called with
@@ -78,9 +92,12 @@ def anneal(scores: LocalScores, run: Run) -> SearchResult:
     round cools down from the highest temperature; later rounds continue from the best known
     structure, reheated to varying degrees. At the end of a chain, windows of twelve variables are
     solved exactly. For small treewidths, the best structure inside the decomposition is taken after
-    every round (`polish`).
+    every round (`polish`). At the end of a round, the best of several chains takes over what gains
+    of the changes that the others made.
     """
-    search = _Annealing(scores, run)
+    if chains is not None:
+        checked_whole("chains", chains, least=1)
+    search = _Annealing(scores, run, chains)
     if run.n > 1:
         search.run()
     return search.result()
@@ -89,10 +106,14 @@ def anneal(scores: LocalScores, run: Run) -> SearchResult:
 class _Annealing:
     """The rounds of one run, and the best structure so far."""
 
-    def __init__(self, scores: LocalScores, run: Run) -> None:
+    def __init__(self, scores: LocalScores, run: Run, chains: int | None) -> None:
         self._scores = scores
         self._run = run
-        self._cluster = active_cluster() if isinstance(scores, ScoreTable) else None
+        self._chains = chains
+        self._cluster = active_cluster() if _can_be_sent(scores) else None
+        self._held: HeldScores | None = None
+        if self._cluster is not None and isinstance(scores, ScoreTable | LazyScores):
+            self._held = HeldScores(self._cluster, scores)
         self._n_lost = 0
         self._told, self._told_score = run.seconds, -math.inf
         self._bound = scores.trivial_bound()
@@ -104,10 +125,11 @@ class _Annealing:
 
     def run(self) -> None:
         run = self._run
-        self._scale = temperature_scale(self._scores, run.workers)
+        self._find_single_parents()
+        self._scale = temperature_scale(self._scores)
         self._coldest = max(COLDEST, COLDEST_SHARE * self._scale)
         rng = np.random.default_rng(run.seed)
-        many = (self._n_chains() if run.max_iterations is None else CHAINS) >= MANY_CHAINS
+        many = self._n_chains() >= MANY_CHAINS
         n_reheats = REHEATS_OF_MANY if many else REHEATS
         limit = run.deadline.time_limit
         if self._cluster is not None and limit is not None:
@@ -132,7 +154,7 @@ class _Annealing:
                 n_chains, each = self._n_chains(), -1
             else:
                 seconds = run.time_left or math.inf
-                n_chains = 1 if len(shares) == 1 else CHAINS
+                n_chains = 1 if len(shares) == 1 else self._n_chains()
                 each = (budget - self._n_done if last else int(share * budget)) // n_chains
             # Small problems are solved in a fraction of a round, so some rounds start afresh.
             fresh = number % 4 == 3 and per_variable >= ENOUGH_TO_START_AFRESH
@@ -145,8 +167,19 @@ class _Annealing:
             if self._done(last):
                 return
 
+    def _find_single_parents(self) -> None:
+        """Find the candidates of scores on demand, within a share of the time."""
+        if isinstance(self._scores, LazyScores):
+            left = self._run.time_left
+            seconds = None if left is None else SINGLES_SHARE * left
+            self._scores.find_single_parents(self._run.workers, seconds, self._held)
+
     def _n_chains(self) -> int:
-        """Return the number of chains in a round limited by time."""
+        """Return the number of chains in a round."""
+        if self._chains is not None:
+            return self._chains
+        if self._run.max_iterations is not None:
+            return CHAINS
         return self._run.workers if self._cluster is None else self._cluster.n_workers
 
     def _round(
@@ -173,6 +206,8 @@ class _Annealing:
         found, n_done, interrupted = self._cool(work)
         self._interrupted = interrupted or interrupts.pending()
         self._n_done += n_done
+        if len(found) > 1 and not self._interrupted:
+            found = [*found, merged(self._scores, work, found)]
         if self._cluster is not None:
             run.tell(self._n_done, self._best.score)
         for chain in found:
@@ -182,9 +217,9 @@ class _Annealing:
         self._tell()
 
     def _cool(self, work: Round) -> tuple[list[Chain], int, bool]:
-        if self._cluster is not None and isinstance(self._scores, ScoreTable):
+        if self._cluster is not None and self._held is not None:
             try:
-                return run_on_cluster(self._cluster, self._scores, work)
+                return run_on_cluster(self._held, work)
             except KeyboardInterrupt:
                 return [], 0, True
             except Exception as error:  # whatever the backend raises when workers are gone
@@ -241,7 +276,7 @@ class _Annealing:
         # A limit on proposals is always used up, so that results do not depend on thread timing.
         over = run.deadline.left_or_forever <= 0.001
         if over and run.max_iterations is not None:
-            self._out_of_time = self._n_done < run.max_iterations - CHAINS
+            self._out_of_time = self._n_done < run.max_iterations - self._n_chains()
         return last or over or self._interrupted or (optimal and run.max_iterations is None)
 
     def _polish(self) -> None:
@@ -297,16 +332,25 @@ class _Annealing:
         )
 
 
-def temperature_scale(scores: LocalScores, n_jobs: int = 1) -> float:
+def _can_be_sent(scores: LocalScores) -> bool:
+    """Say whether the workers of a cluster can hold these scores."""
+    return isinstance(scores, ScoreTable) or (
+        isinstance(scores, LazyScores) and not scores.by_function
+    )
+
+
+def temperature_scale(scores: LocalScores) -> float:
     """Return what a variable gains from its best parents, on average over the variables."""
     n = scores.n_variables
-    singles = scores.best_single_parents(n_jobs) if isinstance(scores, LazyScores) else None
+    singles = scores.single_parents if isinstance(scores, LazyScores) else None
     if isinstance(scores, ScoreTable):
         best = scores.best()
         empty = np.array([scores.local(v, ()) for v in range(n)])
     elif singles is not None:
         offsets, parents = singles
-        some = np.flatnonzero(np.diff(offsets)).tolist()
+        listed = np.flatnonzero(np.diff(offsets))
+        places = np.linspace(0, len(listed) - 1, min(len(listed), MAX_SCALE_LISTED))
+        some = listed[places.astype(int)].tolist()
         best = np.array([scores.local(v, (int(parents[offsets[v]]),)) for v in some])
         empty = np.array([scores.local(v, ()) for v in some])
     else:  # the best single parent, for some of the variables

@@ -11,14 +11,13 @@ from twbn.scores.lazy import LazyScores
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from twbn.cluster import Cluster
     from twbn.graphs.dag import Dag
     from twbn.graphs.decomposition import TreeDecomposition
+    from twbn.scores.held import HeldScores
     from twbn.scores.protocol import LocalScores
-    from twbn.scores.score_table import ScoreTable
     from twbn.search.limit import WidthLimit
 
-__all__ = ["Chain", "Round", "as_chain", "run_in_threads", "run_on_cluster"]
+__all__ = ["Chain", "Round", "as_chain", "merged", "run_in_threads", "run_on_cluster"]
 
 
 class Chain(NamedTuple):
@@ -76,30 +75,32 @@ def run_in_threads(
     return [Chain(*chain) for chain in found if chain[1]], n_done, interrupted
 
 
-def run_on_cluster(
-    cluster: Cluster, scores: ScoreTable, work: Round
-) -> tuple[list[Chain], int, bool]:
+def run_on_cluster(held: HeldScores, work: Round) -> tuple[list[Chain], int, bool]:
     """Do the same as `run_in_threads`, with one job per chain.
 
     A job whose worker dies is reassigned to another worker.
     """
-    jobs = [(scores, scores.digest, work._replace(streams=(stream,))) for stream in work.streams]
-    found = cluster.map(_run_one, jobs)
+    found = held.map(_run_one, [(work._replace(streams=(stream,)),) for stream in work.streams])
     return [chain for chains, _, _ in found for chain in chains], sum(n for _, n, _ in found), False
 
 
-def _run_one(scores: ScoreTable, key: str, work: Round) -> tuple[list[Chain], int, bool]:
-    # Every job brings a table; what the first job built from it is reused.
-    if key not in _tables:
-        while len(_tables) >= MAX_TABLES:
-            _tables.pop(next(iter(_tables)))
-        _tables[key] = scores
-    return run_in_threads(_tables[key], work, 1)
+def _run_one(scores: LocalScores, work: Round) -> tuple[list[Chain], int, bool]:
+    return run_in_threads(scores, work, 1)
 
 
-#: On a worker: tables by their digest.
-_tables: dict[str, ScoreTable] = {}
-MAX_TABLES = 2
+def merged(scores: LocalScores, work: Round, chains: Sequence[Chain]) -> Chain:
+    """Return the best of several chains, with what gains of the changes that the others made."""
+    found = _core.merged(
+        scores.lookup,
+        _candidate_arcs(scores, 1),
+        work.limit.compiled,
+        [(chain.score, chain.parents, chain.order) for chain in chains],
+        work.start.parents,
+        work.coldest,
+        work.seed,
+        work.streams[0],
+    )
+    return Chain(*found)
 
 
 _arcs: WeakKeyDictionary[LocalScores, _core.CandidateArcs] = WeakKeyDictionary()
@@ -108,7 +109,7 @@ _arcs: WeakKeyDictionary[LocalScores, _core.CandidateArcs] = WeakKeyDictionary()
 def _candidate_arcs(scores: LocalScores, n_jobs: int) -> _core.CandidateArcs:
     """Return the candidate parents of each variable, computed once per table."""
     if scores not in _arcs:
-        best = scores.best_single_parents(n_jobs) if isinstance(scores, LazyScores) else None
+        best = scores.find_single_parents(n_jobs) if isinstance(scores, LazyScores) else None
         _arcs[scores] = (
             _core.CandidateArcs(scores.lookup) if best is None else _core.ranked_arcs(*best)
         )
