@@ -172,6 +172,7 @@ def anneal(
     seed: int,
     n_proposals: int,
     seconds: float,
+    max_parents: int,
     n_jobs: int,
     on_progress: Callable[[int], None] | None,
     on_best: Callable[[float, list[list[int]], list[int]], None] | None,

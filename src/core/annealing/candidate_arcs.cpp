@@ -7,6 +7,7 @@ namespace twbn {
 CandidateArcs::CandidateArcs(const ScoreLookup& scores) {
   const int n = scores.n_variables();
   const ScoreIndex* index = scores.index();
+  ranked_ = index != nullptr;  // by the best set that they are in, as sets come best first
   std::vector<char> seen(static_cast<std::size_t>(n));
   offsets_.push_back(0);
   for (int child = 0; child < n; ++child) {

@@ -13,11 +13,13 @@ namespace twbn {
 /// Candidate parents of every variable, shared by the chains of one run.
 class CandidateArcs {
  public:
-  /// All that occur in a parent set of the scores; where these have no sets, all variables.
+  /// All that occur in a parent set of the scores, those of the best sets first; where these have no
+  /// sets, all variables in any order.
   explicit CandidateArcs(const ScoreLookup& scores);
   /// The most promising ones, best first: those of child i are vertices[offsets[i] ..
-  /// offsets[i + 1]). Chains then also propose what is near the child in the structure.
+  /// offsets[i + 1]).
   CandidateArcs(std::span<const std::int64_t> offsets, std::span<const std::int32_t> vertices);
+  /// Whether the promising ones come first: chains then prefer these, and what is near the child.
   bool ranked() const { return ranked_; }
   std::span<const std::int32_t> of(int child) const {
     const auto first = offsets_[static_cast<std::size_t>(child)];

@@ -76,6 +76,8 @@ ProvedNetwork AnnealChain::best() const {
 
 void AnnealChain::run(const Cooling& cooling, Control& control, Board* board) {
   const double by_cooling = windows_ ? cooling_share : 1.0;
+  const std::size_t most_parents = max_parents_;
+  max_parents_ = std::min(max_parents_, static_cast<std::size_t>(cooling.max_parents));
   const double ratio = std::log(cooling.coldest / cooling.hottest);
   const auto begun = Clock::now();
   for (std::int64_t done = 0;; done += proposals_between_looks) {
@@ -93,6 +95,7 @@ void AnnealChain::run(const Cooling& cooling, Control& control, Board* board) {
     control.done.fetch_add(n, std::memory_order_relaxed);
     if (board != nullptr && best_score_ > offered_score_) offer_best(*board);
   }
+  max_parents_ = most_parents;
   const bool by_time = cooling.n_proposals < 0;
   improve_windows(by_time ? std::numeric_limits<std::int64_t>::max()
                           : 1 + cooling.n_proposals / proposals_per_window,
@@ -110,7 +113,7 @@ void AnnealChain::propose() {
   const auto child = static_cast<std::int32_t>(random_.below(static_cast<std::uint32_t>(n_)));
   const std::uint32_t kind = random_.below(16);
   const std::size_t size = dag_.parents(child).size();
-  if (arcs_.of(child).empty() && !arcs_.ranked()) return;
+  if (arcs_.of(child).empty() && windows_) return;  // it has no parents in the table
   if (kind < 6) {
     propose_toggle(child);
   } else if (kind < 9) {

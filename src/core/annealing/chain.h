@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -25,6 +26,7 @@ struct Cooling {
   double coldest = 1;
   std::int64_t n_proposals = -1;  // negative: by time
   double seconds = 0;
+  int max_parents = std::numeric_limits<int>::max();  // of the families that are proposed
 };
 
 /// One chain. The state is a parent set for every vertex. A proposal is first judged by its score,
@@ -89,7 +91,7 @@ class AnnealChain {
   ScoreLookup& scores_;
   const CandidateArcs& arcs_;
   int n_;
-  std::size_t max_parents_;
+  std::size_t max_parents_;  // of any family; then of those that are proposed now
   Random random_;
   DynamicDag dag_;
   MoralMultigraph moral_;

@@ -32,7 +32,8 @@ void bind_annealing(nb::module_& m) {
       [](ScoreLookup& scores, const CandidateArcs& arcs, const WidthLimit& limit, const ParentLists& parents,
          const std::vector<std::int32_t>& order, const std::vector<std::uint64_t>& streams,
          double hottest, double coldest, std::uint64_t seed, std::int64_t n_proposals,
-         double seconds, int n_jobs, nb::object on_progress, nb::object on_best) {
+         double seconds, int max_parents, int n_jobs, nb::object on_progress,
+         nb::object on_best) {
         Control control;
         control.set_time_limit(seconds);
         Board board;
@@ -45,7 +46,7 @@ void bind_annealing(nb::module_& m) {
         };
         auto [found, interrupted] = run_watched(control, report, [&](Control& shared) {
           return run_chains(scores, arcs, limit, {0, parents, order}, streams,
-                            {hottest, coldest, n_proposals, seconds}, seed, n_jobs, shared,
+                            {hottest, coldest, n_proposals, seconds, max_parents}, seed, n_jobs, shared,
                             watched ? &board : nullptr);
         });
         nb::list chains;
@@ -56,8 +57,8 @@ void bind_annealing(nb::module_& m) {
         return nb::make_tuple(chains, control.done.load(), interrupted);
       },
       "scores"_a, "arcs"_a, "limit"_a, "parents"_a, "order"_a, "streams"_a, "hottest"_a,
-      "coldest"_a, "seed"_a, "n_proposals"_a, "seconds"_a, "n_jobs"_a, "on_progress"_a.none(),
-      "on_best"_a.none());
+      "coldest"_a, "seed"_a, "n_proposals"_a, "seconds"_a, "max_parents"_a, "n_jobs"_a,
+      "on_progress"_a.none(), "on_best"_a.none());
   m.def(
       "merged",
       [](ScoreLookup& scores, const CandidateArcs& arcs, const WidthLimit& limit,

@@ -54,6 +54,9 @@ ENOUGH_TO_START_AFRESH = 30_000
 CHAINS = 2
 #: With fewer proposals than this, there is a single round with a single chain.
 LEAST_FOR_ROUNDS = 20_000
+#: Where scores are computed on demand: up to which share of the rounds no larger parent sets than
+#: these are proposed.
+SIZES = ((0.03, 3), (0.3, 5))
 #: Number of variables whose gain is examined if scores are computed on demand.
 MAX_SCALE_VARIABLES = 50
 #: The same where the best single parents are known.
@@ -162,10 +165,20 @@ class _Annealing:
                 hottest = HOTTEST
             before = self._n_done
             start = self._first if fresh else self._best
-            self._round(start, n_chains, number, hottest, each, seconds)
+            most_parents = self._most_parents(number / len(shares))
+            self._round(start, n_chains, number, hottest, each, seconds, most_parents)
             per_variable = (self._n_done - before) / n_chains / run.n
             if self._done(last):
                 return
+
+    def _most_parents(self, done: float) -> int:
+        """Return the largest parent sets to propose when a share of the rounds is done.
+
+        Where scores are computed on demand, large families cost most and are hardly ever met again.
+        """
+        if self._given or not isinstance(self._scores, LazyScores):
+            return self._run.k
+        return next((size for share, size in SIZES if done < share), self._run.k)
 
     def _find_single_parents(self) -> None:
         """Find the candidates of scores on demand, within a share of the time."""
@@ -190,6 +203,7 @@ class _Annealing:
         hottest: float,
         each: int,
         seconds: float,
+        most_parents: int,
     ) -> None:
         """Cool down several chains, all from the same structure."""
         run = self._run
@@ -202,6 +216,7 @@ class _Annealing:
             run.seed,
             each,
             seconds,
+            most_parents,
         )
         found, n_done, interrupted = self._cool(work)
         self._interrupted = interrupted or interrupts.pending()

@@ -45,6 +45,7 @@ class Round(NamedTuple):
     seed: int
     n_proposals: int  # of each chain; negative: by time
     seconds: float
+    max_parents: int  # of the families that are proposed
 
 
 def run_in_threads(
@@ -67,6 +68,7 @@ def run_in_threads(
         work.seed,
         work.n_proposals,
         work.seconds,
+        work.max_parents,
         n_jobs,
         on_progress,
         on_best,
