@@ -13,17 +13,23 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import twbn
 from wide_data import random_dag, sample_rows, write_wide
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SIZES = (100, 200, 500, 1000, 2000, 5000)
 PLOT = Path(__file__).with_name("time_per_move.svg")
 #: Proposals for each variable while moves are timed.
 PROPOSALS = 4000
 TREEWIDTH = 5
+#: Variables and seconds of the runs from CSV.
+RUNS = ("300:20", "1000:60", "5000:60")
 
 
 def time_per_move(n: int) -> tuple[float, float]:
@@ -85,38 +91,52 @@ def draw(times: list[float]) -> None:
     print(f"plot in {PLOT.name}")
 
 
-def print_runs(seconds: float) -> None:
-    print(f"\ntwbn learn from CSV to verified network, limit {seconds:.0f} s, 2 workers")
-    print(f"{'variables':>10}{'seconds':>9}{'MiB':>7}{'score':>16}{'true network':>16}")
-    for n in (1000, 5000):
-        with tempfile.TemporaryDirectory() as folder:
-            data, out = Path(folder, "wide.csv"), Path(folder, "result.json")
-            truth = write_wide(data, n, 2000)
-            command = [
-                sys.executable, "-m", "twbn", "learn", str(data), "--time-limit", str(seconds),
-                "--n-jobs", "2", "-o", str(out),
-            ]  # fmt: skip
-            begun = time.perf_counter()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            taken = time.perf_counter() - begun
-            mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-            scores = twbn.LazyScores(twbn.read_table(data), max_parents=None)
-            found = twbn.search.read_result(out)
-            problems = found.verify(scores)
-            if problems:
-                raise SystemExit("\n".join(problems))
-            print(
-                f"{n:10}{taken:9.1f}{mib:7.0f}{found.score:16.1f}{scores.total(truth):16.1f}",
-                flush=True,
-            )
+def print_run(n: int, seconds: float, seed: int) -> None:
+    """Learn from a CSV file and print the score beside that of the network the rows came from."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = Path(folder, "wide.csv"), Path(folder, "result.json")
+        truth = write_wide(data, n, 2000, seed=seed)
+        command = [
+            sys.executable, "-m", "twbn", "learn", str(data), "--time-limit", str(seconds),
+            "--n-jobs", "2", "-o", str(out),
+        ]  # fmt: skip
+        begun = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        taken = time.perf_counter() - begun
+        mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        scores = twbn.LazyScores(twbn.read_table(data), max_parents=None)
+        found = twbn.search.read_result(out)
+        problems = found.verify(scores)
+        if problems:
+            raise SystemExit("\n".join(problems))
+        true = scores.total(truth)
+        beside = f"{found.score:16.1f}{true:16.1f}{found.score - true:+12.1f}"
+        print(f"{n:10}{seed:6}{seconds:8.0f}{taken:9.1f}{mib:7.0f}{beside}", flush=True)
+
+
+def print_runs(runs: Sequence[tuple[int, float]], seeds: int) -> None:
+    print("\ntwbn learn from CSV to verified structure, defaults, 2 workers")
+    print(
+        f"{'variables':>10}{'seed':>6}{'limit s':>8}{'seconds':>9}{'MiB':>7}{'score':>16}"
+        f"{'true network':>16}{'above it':>12}"
+    )
+    for n, seconds in runs:
+        for seed in range(seeds):
+            print_run(n, seconds, seed)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60.0, help="limit of the runs from CSV")
+    parser.add_argument(
+        "--runs", nargs="*", default=RUNS, metavar="VARIABLES:SECONDS", help="runs from CSV"
+    )
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--only-runs", action="store_true", help="do not time moves")
     wanted = parser.parse_args()
-    print_growth()
-    print_runs(wanted.seconds)
+    if not wanted.only_runs:
+        print_growth()
+    runs = [run.split(":") for run in wanted.runs]
+    print_runs([(int(n), float(seconds)) for n, seconds in runs], wanted.seeds)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ namespace twbn {
 
 namespace {
 constexpr std::size_t max_displaced = 8;        // children
-constexpr std::ptrdiff_t max_looked_at = 2000;  // parent sets of each of them
+constexpr std::ptrdiff_t max_looked_at = 200;   // parent sets of each of them
 
 }  // namespace
 
