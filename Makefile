@@ -60,6 +60,8 @@ SOURCES := .venv/tools .venv/modules pyproject.toml CMakeLists.txt $(CORE)
 
 .venv/peers: .venv/built
 	@$(BIN)/python -m pip install -q --no-compile "pgmpy>=1.0" "pyagrum>=2.0" "ortools>=9.10"
+	@$(BIN)/python -m pip install -q --no-compile "ray>=2.40" || \
+	  echo "Ray has no wheel for this Python; its tests will be skipped"
 	@$(COMPILE)
 	@touch $@
 

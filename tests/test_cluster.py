@@ -14,8 +14,9 @@ import pytest
 
 from oracle import random_table
 from test_search import untimed
-from twbn import compute_scores, learn
+from twbn import LazyScores, compute_scores, learn
 from twbn.cluster import active_cluster
+from twbn.scores.held import HeldScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,49 @@ def test_the_same_network_as_in_one_process(client: Any, method: str) -> None:
     with joblib.parallel_config(backend="dask"):
         there = learn(TABLE, treewidth=3, method=method, max_iterations=50_000, seed=5)
     assert {untimed(result) for result in here} == {untimed(there)}
+
+
+def test_scores_on_demand_are_held_by_the_workers(client: Any) -> None:
+    assert client.status == "running"
+    options: dict[str, Any] = {"treewidth": 3, "method": "anneal", "max_iterations": 60_000}
+    here = learn(LazyScores(TABLE, max_parents=3), **options, chains=3)
+    with joblib.parallel_config(backend="dask"):
+        there = learn(LazyScores(TABLE, max_parents=3), **options, chains=3)
+    assert untimed(here) == untimed(there)
+    assert not any("failed" in note for note in there.notes)
+
+
+class _Here:
+    """A cluster of one worker, in this process, that counts what it is sent."""
+
+    n_workers = 2
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    def map(self, function: Any, jobs: Any) -> list[Any]:
+        self.sent += sum(job[2] is not None for job in jobs)
+        return [function(*job) for job in jobs]
+
+
+def test_scores_are_sent_once_and_again_where_they_are_lacking() -> None:
+    cluster: Any = _Here()
+    scores = [LazyScores(random_table(np.random.default_rng(s), 4, 30)) for s in range(4)]
+    first = HeldScores(cluster, scores[0])
+    asked = [(v,) for v in range(4)]
+    expected = [scores[0].local(v, ()) for v in range(4)]
+    assert first.map(_local, asked) == expected
+    assert cluster.sent == 4
+    assert first.map(_local, asked) == expected
+    assert cluster.sent == 4
+    for other in scores[1:]:  # the first are forgotten
+        HeldScores(cluster, other).map(_local, [(0,)])
+    assert first.map(_local, asked) == expected
+    assert cluster.sent == 4 + 3 + 4
+
+
+def _local(scores: Any, child: int) -> float:
+    return float(scores.local(child, ()))
 
 
 def test_a_killed_worker_costs_its_chain_not_the_run(client: Any) -> None:

@@ -55,6 +55,36 @@ def test_whole_weights_count_like_repeated_rows() -> None:
             assert a.local(child, parents) == pytest.approx(b.local(child, parents), abs=1e-8)
 
 
+@pytest.mark.parametrize("unit", [1.0, 0.5, 0.2, 1 / 3, 1 / 256, 0.7123456789])
+@pytest.mark.parametrize("max_states", [2, 4, 11])
+def test_weights_of_any_unit_are_counted_right(unit: float, max_states: int) -> None:
+    rng = np.random.default_rng(max_states)
+    table = random_table(rng, 5, 120, max_states=max_states)
+    table = table.with_weights(unit * rng.integers(0, 16, 120))
+    for score in SCORES:
+        scores = compute_scores(table, score=score, max_parents=3, prune=False)
+        lazy = LazyScores(table, score=score, max_parents=4)
+        for child, parents in families(5, 3):
+            expected = local_score(table, child, parents, score, 1.0)
+            assert scores.local(child, parents) == pytest.approx(expected, rel=1e-10, abs=1e-8)
+            assert lazy.local(child, parents) == pytest.approx(expected, rel=1e-10, abs=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_rows", [150, 3000])
+def test_large_families_are_scored_by_definition(weighted: bool, n_rows: int) -> None:
+    rng = np.random.default_rng(n_rows)
+    table = random_table(rng, 12, n_rows, max_states=3)
+    if weighted:
+        table = table.with_weights(rng.integers(0, 9, n_rows))
+    for score in ("bdeu", "k2", "aic"):
+        lazy = LazyScores(table, score=score, max_parents=None)
+        for size in range(4, 11):
+            child, *parents = rng.permutation(12)[: size + 1].tolist()
+            expected = local_score(table, child, parents, score, 1.0)
+            assert lazy.local(child, parents) == pytest.approx(expected, rel=1e-10, abs=1e-8)
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

@@ -33,7 +33,8 @@ struct ScoredData {
              std::optional<Array1<double>> weights, const std::string& score, double ess)
       : columns({codes.data(), codes.size()}, view(arities),
                 weights ? view(*weights) : std::span<const double>()),
-        terms(score_kind(score), ess, columns.total_weight(), columns.whole_counts()) {}
+        terms(score_kind(score), ess, columns.total_weight(),
+              columns.whole_counts() ? columns.unit() : 0.0) {}
   Columns columns;
   Terms terms;
 };

@@ -207,8 +207,8 @@ class ChildExplorer {
     if (!columns_.packed(a)) return worker_.scorer.parent_term(alone, arity);
     const double n_cells = columns_.arity(a);
     const double* table = terms_.table(n_cells, terms_.parent_is_joint() ? 0 : arity);
-    const auto term = [&](std::uint32_t count) {
-      return table ? table[count] : terms_.parent_cell(count, n_cells, arity);
+    const auto term = [&](std::uint32_t units) {
+      return table ? table[units] : terms_.parent_cell(columns_.unit() * units, n_cells, arity);
     };
     double sum = 0;
     std::uint32_t rest = worker_.everything.cell_counts[0];

@@ -51,22 +51,38 @@ Columns::Columns(std::span<const std::int32_t> codes, std::span<const std::int32
   }
 }
 
-// None if a weight is not whole, or too large.
+namespace {
+
+// Whether weights are whole multiples of a unit, but for rounding.
+bool are_multiples(std::span<const double> weights, double per_unit) {
+  return std::all_of(weights.begin(), weights.end(), [&](double weight) {
+    const double units = weight * per_unit;
+    return std::abs(units - std::round(units)) <= 1e-12 * std::max(1.0, units);
+  });
+}
+
+}  // namespace
+
+// None if the weights have no common unit, or are too large in units.
 void Columns::make_planes() {
-  if (!weighted() || total_weight_ >= std::ldexp(1.0, 31)) return;
-  double most = 0;
-  for (const double weight : weights_) {
-    if (weight != std::floor(weight) || weight < 0) return;
-    most = std::max(most, weight);
-  }
-  const auto n = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(most)));
+  if (!weighted()) return;
+  const double least = *std::min_element(weights_.begin(), weights_.end());
+  if (least < 0) return;
+  int denominator = 1;
+  while (denominator <= max_denominator && !are_multiples(weights_, denominator)) ++denominator;
+  if (denominator > max_denominator) return;
+  if (total_weight_ * denominator >= std::ldexp(1.0, 31)) return;
+  const double most = *std::max_element(weights_.begin(), weights_.end());
+  const auto most_units = static_cast<std::uint64_t>(std::llround(most * denominator));
+  const auto n = static_cast<std::size_t>(std::bit_width(most_units));
   if (n == 0 || n > max_planes) return;
   n_planes_ = n;
+  per_unit_ = denominator;
   planes_.assign(n * n_words_, 0);
   for (std::size_t row = 0; row < n_rows_; ++row) {
-    const auto weight = static_cast<std::uint64_t>(weights_[row]);
+    const auto units = static_cast<std::uint64_t>(std::llround(weights_[row] * denominator));
     for (std::size_t plane = 0; plane < n; ++plane) {
-      planes_[plane * n_words_ + row / 64] |= (weight >> plane & 1) << (row % 64);
+      planes_[plane * n_words_ + row / 64] |= (units >> plane & 1) << (row % 64);
     }
   }
 }

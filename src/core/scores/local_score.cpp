@@ -84,17 +84,18 @@ void LocalScorer::split(std::size_t depth, std::span<const int> parents, int chi
     columns_.count(rows, first, arity - 1, counts);
     const std::uint32_t total = columns_.count_rows(rows);
     std::uint64_t rest = total;
-    const auto add = [&](std::uint64_t count) {
-      if (count == 0) return;
+    const double unit = columns_.unit();
+    const auto add = [&](std::uint64_t units) {
+      if (units == 0) return;
       ++observed_cells_;
-      joint_ += joint_cell(static_cast<double>(count));
+      joint_ += joint_table_ ? joint_table_[units] : joint_cell(unit * static_cast<double>(units));
     };
     for (std::size_t state = 0; state + 1 < arity; ++state) {
       add(counts[state]);
       rest -= counts[state];
     }
     add(rest);
-    parent_ += parent_cell(static_cast<double>(total));
+    parent_ += parent_table_ ? parent_table_[total] : parent_cell(unit * static_cast<double>(total));
     return;
   }
   std::uint64_t* below = bitmaps_.data() + (depth + 1) * n_words;
@@ -116,12 +117,12 @@ void LocalScorer::split(std::size_t depth, std::span<const int> parents, int chi
 }
 
 double LocalScorer::joint_cell(double count) const {
-  return joint_table_ ? joint_table_[static_cast<std::size_t>(count)]
+  return joint_table_ ? joint_table_[columns_.in_units(count)]
                       : terms_.joint_cell(count, joint_cells_);
 }
 
 double LocalScorer::parent_cell(double count) const {
-  return parent_table_ ? parent_table_[static_cast<std::size_t>(count)]
+  return parent_table_ ? parent_table_[columns_.in_units(count)]
                        : terms_.parent_cell(count, parent_cells_, child_arity_);
 }
 

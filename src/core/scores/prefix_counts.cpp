@@ -150,10 +150,11 @@ double PrefixCounter::sum_packed(const Prefix& prefix, int a, int child_arity,
                                  std::uint32_t& observed) const {
   const double n_cells = prefix.n_configurations * columns_.arity(a);
   const double* table = terms_.table(n_cells, child_arity);
-  const auto term = [&](std::uint32_t count) {
-    if (count == 0) return 0.0;
+  const auto term = [&](std::uint32_t units) {
+    if (units == 0) return 0.0;
     ++observed;
-    if (table) return table[count];
+    if (table) return table[units];
+    const double count = columns_.unit() * units;
     return child_arity == 0 ? terms_.joint_cell(count, n_cells)
                             : terms_.parent_cell(count, n_cells, child_arity);
   };
@@ -175,7 +176,7 @@ double PrefixCounter::sum_rows(int a, double n_cells, int child_arity, std::uint
   double sum = 0;
   const auto add = [&](double count) {
     ++observed;
-    sum += table                ? table[static_cast<std::size_t>(count)]
+    sum += table                ? table[columns_.in_units(count)]
            : (child_arity == 0) ? terms_.joint_cell(count, n_cells)
                                 : terms_.parent_cell(count, n_cells, child_arity);
   };

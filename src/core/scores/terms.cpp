@@ -24,8 +24,8 @@ ScoreKind score_kind(std::string_view name) {
   throw std::invalid_argument("unknown score " + std::string(name));
 }
 
-Terms::Terms(ScoreKind kind, double ess, double total_weight, bool integer_counts)
-    : kind_(kind), ess_(ess), total_weight_(total_weight), integer_counts_(integer_counts) {
+Terms::Terms(ScoreKind kind, double ess, double total_weight, double unit)
+    : kind_(kind), ess_(ess), total_weight_(total_weight), unit_(unit) {
   if (kind == ScoreKind::bic) penalty_weight_ = 0.5 * std::log(total_weight);
   if (kind == ScoreKind::aic) penalty_weight_ = 1.0;
 }
@@ -54,7 +54,7 @@ double Terms::parent_cell(double count, double n_cells, int child_arity) const {
 }
 
 const double* Terms::table(double n_cells, int child_arity) const {
-  if (!integer_counts_) return nullptr;
+  if (unit_ == 0) return nullptr;
   // Only BDeu looks at the number of cells, and only K2 at the child's arity.
   const double cells = kind_ == ScoreKind::bdeu ? n_cells : 1.0;
   const int arity = kind_ == ScoreKind::k2 ? child_arity : 0;
@@ -68,15 +68,15 @@ const double* Terms::table(double n_cells, int child_arity) const {
   const std::unique_lock lock(mutex_);
   auto& slot = tables_[key];
   if (slot) return slot->data();
-  const auto size = static_cast<std::size_t>(total_weight_) + 1;
+  const auto size = static_cast<std::size_t>(std::llround(total_weight_ / unit_)) + 1;
   if (tables_.size() * size * sizeof(double) > max_table_bytes) {
     tables_.erase(key);
     return nullptr;
   }
   auto table = std::make_unique<std::vector<double>>(size);
-  for (std::size_t count = 0; count < size; ++count) {
-    (*table)[count] = arity == 0 ? joint_cell(static_cast<double>(count), cells)
-                                 : parent_cell(static_cast<double>(count), cells, arity);
+  for (std::size_t units = 0; units < size; ++units) {
+    const double count = unit_ * static_cast<double>(units);
+    (*table)[units] = arity == 0 ? joint_cell(count, cells) : parent_cell(count, cells, arity);
   }
   slot = std::move(table);
   return slot->data();

@@ -22,7 +22,8 @@ ScoreKind score_kind(std::string_view name);
 /// have parent(P, r) = joint(P): one number for each *set* then serves all its members as child.
 class Terms {
  public:
-  Terms(ScoreKind kind, double ess, double total_weight, bool integer_counts);
+  /// Counts are multiples of `unit`, or any numbers where it is zero.
+  Terms(ScoreKind kind, double ess, double total_weight, double unit);
 
   ScoreKind kind() const { return kind_; }
   bool parent_is_joint() const { return kind_ != ScoreKind::k2; }
@@ -36,8 +37,9 @@ class Terms {
   }
   bool penalised() const { return penalty_weight_ > 0; }
 
-  /// joint_cell (child_arity = 0) or parent_cell for the counts 0..N as an array, or nullptr when
-  /// counts are not integers or the arrays would take more than `max_table_bytes` in all.
+  double unit() const { return unit_; }
+  /// joint_cell (child_arity = 0) or parent_cell for the counts 0, 1, … units as an array, or nullptr
+  /// when counts have no unit or the arrays would take more than `max_table_bytes` in all.
   const double* table(double n_cells, int child_arity) const;
 
   static constexpr std::size_t max_table_bytes = std::size_t{128} << 20;
@@ -46,7 +48,7 @@ class Terms {
   ScoreKind kind_;
   double ess_;
   double total_weight_;
-  bool integer_counts_;
+  double unit_;
   double penalty_weight_ = 0;
   mutable std::shared_mutex mutex_;
   mutable std::unordered_map<std::uint64_t, std::unique_ptr<std::vector<double>>> tables_;
