@@ -96,6 +96,13 @@ void AnnealChain::run(const Cooling& cooling, Control& control, Board* board) {
     if (board != nullptr && best_score_ > offered_score_) offer_best(*board);
   }
   max_parents_ = most_parents;
+  if (!changed_.empty()) {
+    ParentLists parents(at(n_));
+    for (std::int32_t v = 0; v < n_; ++v) {
+      parents[at(v)].assign(dag_.parents(v).begin(), dag_.parents(v).end());
+    }
+    last_ = {score_, std::move(parents), forest_.order()};
+  }
   const bool by_time = cooling.n_proposals < 0;
   improve_windows(by_time ? std::numeric_limits<std::int64_t>::max()
                           : 1 + cooling.n_proposals / proposals_per_window,

@@ -45,6 +45,8 @@ class AnnealChain {
   void take_over(const ParentLists& other, const ParentLists& before, double temperature);
   /// The best structure of the chain so far.
   ProvedNetwork best() const;
+  /// The structure in which cooling ended, unless that is the best: it may be better somewhere.
+  const std::optional<ProvedNetwork>& last() const { return last_; }
   std::int64_t n_accepted() const { return n_accepted_; }
 
  private:
@@ -104,6 +106,7 @@ class AnnealChain {
   // The best structure, updated only where it changed.
   double best_score_ = 0;
   double offered_score_ = 0;
+  std::optional<ProvedNetwork> last_;
   Clock::time_point offered_ = Clock::now();
   ParentLists best_parents_;
   std::vector<std::int32_t> best_forest_;

@@ -40,6 +40,8 @@ class EliminationForest {
   void tighten();
   /// Update a copy of the forest, given by parents, with the changes since the last call.
   void copy_changes(std::vector<std::int32_t>& parents);
+  /// An order of elimination of the graph.
+  std::vector<std::int32_t> order() const { return order_of(parent_); }
   /// An order of elimination: the vertices of a forest, given by parents, children first.
   static std::vector<std::int32_t> order_of(std::span<const std::int32_t> parents);
 

@@ -18,7 +18,7 @@ std::vector<ChainResult> run_chains(ScoreLookup& scores, const CandidateArcs& ar
       [&](std::int64_t unit, int) {
         AnnealChain chain(scores, arcs, limit, start, seed, streams[at(unit)]);
         chain.run(cooling, control, board);
-        found[at(unit)] = {chain.best(), chain.n_accepted()};
+        found[at(unit)] = {chain.best(), chain.n_accepted(), chain.last()};
       },
       [](int) {});
   return found;

@@ -2,16 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "annealing/chain.h"
 
 namespace twbn {
 
-/// What one chain has found.
+/// What one chain has found: the best structure, and the one in which it ended if that is another.
 struct ChainResult {
   ProvedNetwork best;
   std::int64_t n_accepted = 0;
+  std::optional<ProvedNetwork> last{};
 };
 
 /// Cool chains from one structure, one for each stream of random numbers, on `n_jobs` threads. A

@@ -53,6 +53,9 @@ void bind_annealing(nb::module_& m) {
         for (ChainResult& chain : found) {
           chains.append(nb::make_tuple(chain.best.score, std::move(chain.best.parents),
                                        std::move(chain.best.order), chain.n_accepted));
+          if (!chain.last) continue;
+          chains.append(nb::make_tuple(chain.last->score, std::move(chain.last->parents),
+                                       std::move(chain.last->order), 0));
         }
         return nb::make_tuple(chains, control.done.load(), interrupted);
       },

@@ -145,7 +145,12 @@ std::int64_t LazyScoreCache::n_computed() const {
 }
 
 LazyLookup::LazyLookup(LazyScoreCache& cache, ParentSetRules rules)
-    : cache_(cache), rules_(std::move(rules)) {}
+    : cache_(cache), rules_(std::move(rules)) {
+  const std::size_t n = rules_.max_parents.size();
+  for (std::size_t i = 0; i < rules_.allowed.size(); ++i) {
+    allows_all_ = allows_all_ && (rules_.allowed[i] != 0 || i / n == i % n);
+  }
+}
 
 int LazyLookup::max_parents() const {
   return *std::max_element(rules_.max_parents.begin(), rules_.max_parents.end());
@@ -157,8 +162,12 @@ double LazyLookup::score(int child, std::span<const std::int32_t> parents) {
   const auto& required = rules_.required[v];
   bool wanted = parents.size() <= static_cast<std::size_t>(rules_.max_parents[v]) &&
                 std::includes(parents.begin(), parents.end(), required.begin(), required.end());
-  for (const std::int32_t parent : parents) {
-    wanted = wanted && rules_.allowed[v * n + static_cast<std::size_t>(parent)] != 0;
+  if (allows_all_) {
+    wanted = wanted && std::find(parents.begin(), parents.end(), child) == parents.end();
+  } else {
+    for (const std::int32_t parent : parents) {
+      wanted = wanted && rules_.allowed[v * n + static_cast<std::size_t>(parent)] != 0;
+    }
   }
   if (wanted && !rules_.n_states.empty()) {
     double states = rules_.n_states[v];

@@ -72,6 +72,7 @@ class LazyLookup final : public ScoreLookup {
  private:
   LazyScoreCache& cache_;
   ParentSetRules rules_;
+  bool allows_all_ = true;  // then the matrix, which does not fit into a cache, is not looked at
 };
 
 }  // namespace twbn

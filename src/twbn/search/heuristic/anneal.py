@@ -221,8 +221,9 @@ class _Annealing:
         found, n_done, interrupted = self._cool(work)
         self._interrupted = interrupted or interrupts.pending()
         self._n_done += n_done
-        if len(found) > 1 and not self._interrupted:
-            found = [*found, merged(self._scores, work, found)]
+        if found and not self._interrupted:
+            # Also from a chain that ends below the best: it may be better somewhere.
+            found = [*found, merged(self._scores, work, [self._best, *found])]
         if self._cluster is not None:
             run.tell(self._n_done, self._best.score)
         for chain in found:
