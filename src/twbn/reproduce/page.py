@@ -220,6 +220,7 @@ def _networks(store: Store, size: Size) -> tuple[str | Grid, ...]:
 def _densities(store: Store, size: Size) -> tuple[str | Grid, ...]:
     shown = [k for k in size.density_bounds if k in {1, 2, 4, 8}]
     by_set: dict[str, dict[int, Outcome]] = {}
+    tuned = {cell.data: outcome for cell, outcome in _found(store, size, "tuned")}
     for cell, outcome in _found(store, size, "density"):
         by_set.setdefault(cell.data, {})[cell.treewidth] = outcome
     rows = []
@@ -228,12 +229,18 @@ def _densities(store: Store, size: Size) -> tuple[str | Grid, ...]:
             text_of(number(of_set[k].held_out, 4), [of_set[k]]) if k in of_set else NO_DATA
             for k in shown
         ]
+        found = tuned.get(data)
+        cells.append(NO_DATA if found is None else text_of(number(found.held_out, 4), [found]))
+        cells.append(NO_DATA if found is None else text_of(found.note, [found]))
         rows.append((data, *cells))
-    head = ("data", *("Chow–Liu tree" if k == 1 else f"bound {k}" for k in shown))
+    bounds = ("Chow–Liu tree" if k == 1 else f"bound {k}" for k in shown)
+    head = ("data", *bounds, "chosen", "by validation rows")
     text = (
         "Mean log-likelihood of the test rows of density benchmarks. Structure and "
         "parameters from the training rows alone: BDeu (equivalent sample size 1, at most 3 "
-        "parents), the tree by likelihood."
+        "parents), the tree by likelihood. Last: parent sets as large as the treewidth limit "
+        "allows, with the limit, the equivalent sample size and the prior of the parameters that "
+        "were best on the validation rows."
     )
     return (text, Grid(head, tuple(rows)))
 

@@ -17,6 +17,7 @@ from twbn.graphs import Dag
 from twbn.inference import Inference
 from twbn.learning import learn
 from twbn.network import Network, fit, read_network
+from twbn.reproduce.plan import TUNED, TUNED_PRIORS
 from twbn.reproduce.published import max_parents
 from twbn.reproduce.store import Outcome
 from twbn.scores import LazyScores, ScoreTable, compute_scores
@@ -65,6 +66,10 @@ class Data:
         with self._lock:
             return self._splits(name)
 
+    def validation(self, name: str) -> Table:
+        """Return the rows of a density benchmark to choose options by."""
+        return _bits(self.folder / "density" / name / f"{name}.valid.data")
+
     def _compute_scores(self, name: str) -> ScoreTable:
         table = datasets.load(name, folder=self.folder / "uci" / "raw")
         return compute_scores(table, max_parents=max_parents(name))
@@ -90,9 +95,10 @@ def absent(cells: Sequence[Cell], data: Data) -> dict[str, str]:
     for study, name in sorted({(cell.study, cell.data) for cell in cells}):
         if study == "network":
             paths = [data.folder / "bif" / f"{name}.bif"]
-        elif study == "density":
+        elif study in {"density", "tuned"}:
             base = data.folder / "density" / name
-            paths = [base / f"{name}.train.data", base / f"{name}.test.data"]
+            parts = ("train", "test") if study == "density" else ("train", "valid", "test")
+            paths = [base / f"{name}.{part}.data" for part in parts]
         else:
             try:
                 datasets.load(name, folder=data.folder / "uci" / "raw")
@@ -160,7 +166,8 @@ class _Finished:
 
 def run_cell(cell: Cell, data: Data) -> Outcome:
     """Run one cell; exceeding the memory limit is an outcome, too."""
-    run = {"network": _network, "density": _density}.get(cell.study, _score)
+    studies = {"network": _network, "density": _density, "tuned": _tuned}
+    run = studies.get(cell.study, _score)
     try:
         return run(cell, data)
     except MemoryLimitError as error:
@@ -219,6 +226,32 @@ def _density(cell: Cell, data: Data) -> Outcome:
             "row_seconds": seconds / asked.n_rows,
         }
     )
+
+
+def _tuned(cell: Cell, data: Data) -> Outcome:
+    """Learn with several options, each in the time of the cell; take the best on other rows."""
+    rows, test = data.split(cell.data)
+    validation = data.validation(cell.data)
+    best: tuple[float, str, SearchResult, Network] | None = None
+    for treewidth, ess in TUNED:
+        result = learn(
+            rows,
+            treewidth=treewidth,
+            ess=ess,
+            time_limit=cell.seconds,
+            max_iterations=cell.iterations,
+            seed=cell.seed,
+        )
+        for prior in TUNED_PRIORS:
+            network = fit(result, rows, ess=prior)
+            value = float(network.log_likelihood(validation).mean())
+            if best is None or value > best[0]:
+                about = f"limit {treewidth}, ess {ess:g}, parameters {prior:g}"
+                best = (value, about, result, network)
+    assert best is not None
+    _, about, result, network = best
+    held_out = float(network.log_likelihood(test).mean())
+    return Outcome(**{**vars(_outcome(result)), "held_out": held_out, "note": about})
 
 
 def _learn(cell: Cell, source: ScoreTable | Table) -> SearchResult:
