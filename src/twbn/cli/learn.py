@@ -97,10 +97,7 @@ def learn(
                 score=kind,
                 ess=ess,
                 max_parents=max_parents,
-                required=arcs_of(required),
-                forbidden=arcs_of(forbidden),
-                roots=root or (),
-                leaves=leaf or (),
+                **_rules(required, forbidden, root, leaf),
                 time_limit=limit,
                 max_iterations=max_iterations,
                 seed=seed,
@@ -114,9 +111,19 @@ def learn(
                 on_progress=show,
                 **(method_options or {}),
             )
-        if by_score:
-            data = read_data(source, reading, like_result(result))
+        data = read_data(source, reading, like_result(result)) if by_score else data
         _hand_over(result, out_file, report, data, as_json=as_json)
+
+
+def _rules(
+    required: list[str] | None,
+    forbidden: list[str] | None,
+    root: list[str] | None,
+    leaf: list[str] | None,
+) -> dict[str, Any]:
+    """Return the constraints on the structure, as `twbn.learn` takes them."""
+    arcs = {"required": arcs_of(required), "forbidden": arcs_of(forbidden)}
+    return {**arcs, "roots": root or (), "leaves": leaf or ()}
 
 
 def _left(clock: Deadline) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from twbn.data.columns import MISSING
 from twbn.data.discretize import SCORE
@@ -15,16 +15,14 @@ from twbn.data.table import Table
 from twbn.deadline import Deadline
 from twbn.errors import Option, OptionError
 from twbn.interrupts import deferred
-from twbn.learning.certificate import certified
 from twbn.learning.checkpoint import Checkpoint
 from twbn.learning.cuts import cut_by_score
-from twbn.learning.scoring import ScoringOptions, scores_in_time
+from twbn.learning.scored import left, polished, scored_for, told
+from twbn.learning.scoring import ScoringOptions
 from twbn.learning.structural_em import StructuralEm
 from twbn.progress_bar import as_reporter
-from twbn.scores.lazy import LazyScores
 from twbn.scores.protocol import LocalScores
-from twbn.search.heuristic.polish import polish as polish_result
-from twbn.search.heuristic.polish import polish_within, refuse_too_wide
+from twbn.search.heuristic.polish import refuse_too_wide
 from twbn.search.limit import WidthLimit, width_limit
 from twbn.search.method import METHODS, Method, find_method
 from twbn.search.run import DEFAULT_TIME_LIMIT, check_limits
@@ -43,8 +41,6 @@ __all__ = ["learn"]
 
 #: Fraction of the time limit that is reserved for polishing, if requested.
 POLISH_SHARE = 0.1
-#: Minimum seconds for a step, however late it starts.
-LEAST_SECONDS = 0.01
 #: Fraction of the time limit for each structure that cuts are chosen by.
 CUT_SHARE = 0.1
 #: Most rounds of structural EM, where cells are missing.
@@ -161,34 +157,26 @@ def learn(
     """
     search = find_method(method)
     limit = check_limits(treewidth, time_limit, max_iterations, seed, n_jobs)
-    if limit is None and max_iterations is None:
-        limit = DEFAULT_TIME_LIMIT
-    clock = Deadline(limit)
+    clock = Deadline(DEFAULT_TIME_LIMIT if limit is None and max_iterations is None else limit)
     proving = {} if certificate is None else {"certify": True}
     options = search.checked_options({**method_options, **proving})
     keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
     arcs = (list(required), list(forbidden), tiers, list(roots), list(leaves))
     rules = ScoringOptions(score, ess, max_parents, *arcs)
-    budget = {
-        "treewidth": treewidth,
-        "max_states": max_states,
-        "max_iterations": max_iterations,
-        "seed": seed,
-    }
-    budget["n_jobs"] = n_jobs
-    report, shown = as_reporter(on_progress, limit)
+    limits = {"treewidth": treewidth, "max_states": max_states}
+    budget = {**limits, "max_iterations": max_iterations, "seed": seed, "n_jobs": n_jobs}
+    report, shown = as_reporter(on_progress, clock.time_limit)
     data = _usable(source, drop, discretize, rules._asdict() | budget, clock, data_options or {})
     widest = _widest(data, treewidth, max_states, search)
     _refuse_early(data, widest, polish=polish, certify=certificate is not None)
     if isinstance(data, Table) and data.n_missing.any():
         given = {**rules._asdict(), **budget, **options, "method": search, "polish": polish}
         return _from_incomplete(data, given, clock, start, keeper, data_options, report)
-    on_demand = search.on_demand and widest.treewidth > 1 and certificate is None
-    scored = _scored(data, rules, widest, budget, clock, start, on_demand=on_demand)
+    scored = scored_for(data, rules, widest, search, options | budget, clock, start)
     with deferred(), shown:  # from here on there is something to keep
         result = search(
             scored.scores,
-            time_limit=_left(clock, 1 - POLISH_SHARE if polish else 1.0),
+            time_limit=left(clock, 1 - POLISH_SHARE if polish else 1.0),
             start=start,
             on_progress=report,
             on_improvement=None if keeper is None else keeper.write,
@@ -196,8 +184,8 @@ def learn(
             **options,
         )
         if polish and result.status != "interrupted":
-            result = _polished(result, scored, rules, _left(clock))
-        result = _told(result, scored, data_options, certificate)
+            result = polished(result, scored, rules, left(clock))
+        result = told(result, scored, data_options, certificate)
         return result if keeper is None else keeper.finish(result)
 
 
@@ -300,56 +288,6 @@ def _unproved(result: SearchResult) -> Status:
     return "iteration_limit" if result.status == "optimal" else result.status
 
 
-class _Scored(NamedTuple):
-    """Scores, the rows that they were computed from, and what to say about them."""
-
-    scores: LocalScores
-    table: Table | None = None
-    notes: tuple[str, ...] = ()
-    candidates: Mapping[str, Any] | None = None
-
-
-def _scored(
-    data: LocalScores | Table,
-    rules: ScoringOptions,
-    widest: WidthLimit,
-    budget: Mapping[str, Any],
-    clock: Deadline,
-    start: Start | None,
-    *,
-    on_demand: bool,
-) -> _Scored:
-    """Return the data if they are scores; otherwise score the rows, as the time allows."""
-    if isinstance(data, LocalScores):
-        rules.refuse_for_scores()
-        return _Scored(data)
-    scores, notes, rules = scores_in_time(
-        data,
-        rules,
-        largest=widest.effective(data.n_variables).treewidth,
-        on_demand=on_demand,
-        max_iterations=budget["max_iterations"],
-        n_jobs=budget["n_jobs"],
-        time_limit=_left(clock),
-        keep=None if start is None else dag_to_start_from(start),
-    )
-    if scores.info.status == "interrupted":
-        raise KeyboardInterrupt
-    return _Scored(scores, data, notes, rules.candidates())
-
-
-def _told(
-    result: SearchResult,
-    scored: _Scored,
-    data_options: Mapping[str, Any] | None,
-    certificate: str | os.PathLike[str] | None,
-) -> SearchResult:
-    """Return a result with what is to be said of its scores and data; write its certificate."""
-    notes = (*scored.notes, *result.notes)
-    result = result.but(notes=notes, data_options=dict(data_options or {}))
-    return result if certificate is None else certified(result, scored.candidates, certificate)
-
-
 def _keeper(
     path: str | os.PathLike[str] | None,
     method: Method,
@@ -364,19 +302,3 @@ def _keeper(
         problem = f" is an option of {' and '.join(owners)}, not of method {method.name!r}"
         raise OptionError(Option("checkpoint"), problem)
     return Checkpoint(path, data_options, continuing=continuing)
-
-
-def _polished(
-    result: SearchResult, scored: _Scored, rules: ScoringOptions, time_limit: float | None
-) -> SearchResult:
-    """Polish a result; if some parent sets were not scored, consider those as well."""
-    if scored.table is not None and scored.scores.info.status != "complete":
-        # Sets larger than the treewidth are in no structure within the limit.
-        every = LazyScores(scored.table, **rules.within(result.treewidth_limit)._asdict())
-        return polish_result(result, every, time_limit=time_limit)
-    return polish_within(result, scored.scores, time_limit=time_limit)
-
-
-def _left(clock: Deadline, share: float = 1.0) -> float | None:
-    """Return the remaining seconds, or a share of them; always more than zero."""
-    return None if clock.left is None else share * max(clock.left, LEAST_SECONDS)

@@ -26,6 +26,7 @@ from twbn.search.heuristic.chains import (
 )
 from twbn.search.heuristic.first import first_chain
 from twbn.search.heuristic.polish import best_dag_inside
+from twbn.search.heuristic.temperature import temperature_scale
 from twbn.search.method import register, search_method
 from twbn.search.result import TOLERANCE, TracePoint
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from twbn.search.result import SearchResult, Status
     from twbn.search.run import Run
 
-__all__ = ["anneal", "temperature_scale"]
+__all__ = ["anneal"]
 
 #: The hottest temperature, as a share of what a variable gains from its best parents on average.
 HOTTEST = 0.2
@@ -50,17 +51,12 @@ REHEATED = (0.01, 0.4)
 MANY_CHAINS, FIRST_SHARE_OF_MANY, REHEATS_OF_MANY = 4, 0.4, 12
 #: Proposals per variable in a round that suffice for a problem, so that fresh starts pay off.
 ENOUGH_TO_START_AFRESH = 30_000
-#: Number of chains when proposals are limited, independent of the number of workers.
-CHAINS = 2
-#: With fewer proposals than this, there is a single round with a single chain.
-LEAST_FOR_ROUNDS = 20_000
+#: Chains when proposals are limited, whatever the number of workers; with fewer proposals than this,
+#: there is a single round with a single chain.
+CHAINS, LEAST_FOR_ROUNDS = 2, 20_000
 #: Where scores are computed on demand: up to which share of the rounds no larger parent sets than
 #: these are proposed.
 SIZES = ((0.03, 3), (0.3, 5))
-#: Number of variables whose gain is examined if scores are computed on demand.
-MAX_SCALE_VARIABLES = 50
-#: The same where the best single parents are known.
-MAX_SCALE_LISTED = 500
 #: Share of the time for the best single parents, from which candidates are drawn.
 SINGLES_SHARE = 0.15
 #: The longest round on a cluster, and the number of failed ones after which it is given up.
@@ -353,25 +349,3 @@ def _can_be_sent(scores: LocalScores) -> bool:
     return isinstance(scores, ScoreTable) or (
         isinstance(scores, LazyScores) and not scores.by_function
     )
-
-
-def temperature_scale(scores: LocalScores) -> float:
-    """Return what a variable gains from its best parents, on average over the variables."""
-    n = scores.n_variables
-    singles = scores.single_parents if isinstance(scores, LazyScores) else None
-    if isinstance(scores, ScoreTable):
-        best = scores.best()
-        empty = np.array([scores.local(v, ()) for v in range(n)])
-    elif singles is not None:
-        offsets, parents = singles
-        listed = np.flatnonzero(np.diff(offsets))
-        places = np.linspace(0, len(listed) - 1, min(len(listed), MAX_SCALE_LISTED))
-        some = listed[places.astype(int)].tolist()
-        best = np.array([scores.local(v, (int(parents[offsets[v]]),)) for v in some])
-        empty = np.array([scores.local(v, ()) for v in some])
-    else:  # the best single parent, for some of the variables
-        some = np.linspace(0, n - 1, min(n, MAX_SCALE_VARIABLES)).astype(int).tolist()
-        best = np.array([max(scores.local(v, (u,)) for u in range(n) if u != v) for v in some])
-        empty = np.array([scores.local(v, ()) for v in some])
-    gains = (best - empty)[np.isfinite(best - empty)]
-    return float(gains.clip(min=0.0).mean()) if len(gains) else 0.0
