@@ -51,8 +51,7 @@ REHEATED = (0.01, 0.4)
 MANY_CHAINS, FIRST_SHARE_OF_MANY, REHEATS_OF_MANY = 4, 0.4, 12
 #: Proposals per variable in a round that suffice for a problem, so that fresh starts pay off.
 ENOUGH_TO_START_AFRESH = 30_000
-#: Chains when proposals are limited, whatever the number of workers; with fewer proposals than this,
-#: there is a single round with a single chain.
+#: Chains when proposals are limited; with fewer proposals than this, a single round of one chain.
 CHAINS, LEAST_FOR_ROUNDS = 2, 20_000
 #: Where scores are computed on demand: up to which share of the rounds no larger parent sets than
 #: these are proposed.
