@@ -150,5 +150,11 @@ def test_without_its_cluster_a_run_goes_on_here() -> None:
         counted = learn(scores, treewidth=3, method="anneal", max_iterations=50_000, seed=5)
     assert timed.score >= alone.score - 1e-6
     assert counted.dag == alone.dag
-    for result in (timed, counted):
+    lazy = LazyScores(TABLE, max_parents=3)
+    options: dict[str, Any] = {"treewidth": 3, "method": "anneal", "max_iterations": 50_000}
+    here = learn(LazyScores(TABLE, max_parents=3), **options)
+    with joblib.parallel_config(backend="broken", n_jobs=2):
+        on_demand = learn(lazy, **options)
+    assert on_demand.dag == here.dag
+    for result in (timed, counted, on_demand):
         assert any("rounds of the cluster failed and ran here" in note for note in result.notes)

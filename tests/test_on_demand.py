@@ -117,3 +117,19 @@ def test_many_rows_are_sampled_for_candidates_and_time_is_kept(
     # Candidates are then drawn from all variables.
     result = learn(late, treewidth=2, method="anneal", max_iterations=30_000)
     assert result.score > late.total([[] for _ in range(30)]) + 10
+
+
+def test_ctrl_c_while_candidates_are_looked_for_keeps_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = voting(8, 4, 200)
+    start = learn(table, treewidth=2, max_iterations=20_000)
+    scores = LazyScores(table)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LazyScores, "find_single_parents", interrupted)
+    result = learn(scores, treewidth=2, method="anneal", start=start, max_iterations=20_000)
+    assert result.status == "interrupted"
+    assert result.dag == start.dag

@@ -267,7 +267,8 @@ def test_the_page_in_the_documentation_is_that_of_its_results(tmp_path: Path) ->
     folder = Path(__file__).parents[1] / "docs" / "reproduction"
     (tmp_path / "results.csv").write_bytes((folder / "results.csv").read_bytes())
     store = a_store(tmp_path)
-    (command,) = store.made_by["command"]
+    # Runs may have been added part by part; the command for all parts writes the whole page.
+    command = min(store.made_by["command"], key=len)
     size = SIZES[command.rpartition(" ")[2]]
     write_page(store, size, list(PARTS), tmp_path, twbn.__version__, command, {})
     written = (tmp_path / "page.md").read_text(encoding="utf-8")

@@ -46,7 +46,7 @@ def test_a_dead_solver_is_told_in_the_notes(method: str) -> None:
 
 @pytest.mark.usefixtures("broken_solver")
 def test_a_bound_beside_the_search_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    # More variables than the dynamic programme over subsets takes.
+    # More variables than the dynamic program over subsets takes.
     monkeypatch.setattr("twbn.search.bound.rounds.MAX_SUBSET_VARIABLES", 1)
     scores = twbn.compute_scores(ROWS, score="loglik")
     ended = threading.Event()

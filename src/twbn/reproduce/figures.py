@@ -155,7 +155,7 @@ def bounds_figure(store: Store, size: Size, folder: Path) -> str:
     axes[1].set_ylabel("µs a row (30 % missing)")
     axes[1].set_ylim(bottom=0)
     for plot in axes:
-        plot.set_xlabel("treewidth bound")
+        plot.set_xlabel("treewidth limit")
     if axes[0].get_legend_handles_labels()[0]:
         axes[0].legend(fontsize=8)
     return _save(figure, folder, "bounds")

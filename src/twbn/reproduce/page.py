@@ -35,7 +35,7 @@ SOLVERS = (
     "begins with the network without arcs and has a thread and its share of a machine on which "
     "several runs go at a time. It closes far less of the gap. That the program is right is a "
     "matter of tests: on small cases its optimum is that of brute force over all networks. The "
-    "portfolio and the dynamic programme are this project's own."
+    "portfolio and the dynamic program are this project's own."
 )
 
 
@@ -55,7 +55,7 @@ def page(
     for part, k, title in (("table2", 4, "Table 2"), ("table3", 10, "Table 3")):
         if part in parts:
             grid = score_table(store, size, k)
-            sections.append(Section(f"{title}: scores at treewidth bound {k}", (grid,)))
+            sections.append(Section(f"{title}: scores at treewidth limit {k}", (grid,)))
     if "figures" in parts:
         sections.append(_figures(pictures))
     if {"table2", "table3"} & set(parts):
@@ -96,7 +96,7 @@ def _figures(pictures: Mapping[str, str]) -> Section:
     ]
     for k in (4, 10):
         if f"figure{k}" in pictures:
-            text = f"Relative score by data set and method at treewidth bound {k}"
+            text = f"Relative score by data set and method at treewidth limit {k}"
             texts.append(Image(pictures[f"figure{k}"], text))
     return Section("Figures", tuple(texts))
 
@@ -126,7 +126,7 @@ def _differences(store: Store, size: Size) -> Section:
     if pairs:
         ahead = sum(one > two for one, two in pairs)
         parts.append(
-            "The paper finds Version 2 largely superior to Version 1 at bound 4. Here Version 1 is "
+            "The paper finds Version 2 largely superior to Version 1 at limit 4. Here Version 1 is "
             f"compiled code, too, and its median is ahead on {ahead} of {len(pairs)} sets."
         )
     rows = []
@@ -140,7 +140,7 @@ def _differences(store: Store, size: Size) -> Section:
         parts += [
             "These printed values of the integer program are the score of the network without "
             "arcs: the solver had found nothing. Ours starts from there by design.",
-            Grid(("data", "bound", "after", "printed", "network without arcs"), tuple(rows)),
+            Grid(("data", "limit", "after", "printed", "network without arcs"), tuple(rows)),
         ]
     behind = behind_the_paper(store, size)
     parts += [
@@ -181,7 +181,7 @@ def _out_of_reach(store: Store, size: Size) -> Grid:
             )
     head = (
         "data",
-        "bound",
+        "limit",
         "k-trees a run",
         "our best",
         "printed median",
@@ -206,7 +206,7 @@ def _networks(store: Store, size: Size) -> tuple[str | Grid, ...]:
                 number(outcome.true_held_out, 4),
             )
         )
-    head = ("data", "score", "bound", "learned", "true network", "held out", "true network")
+    head = ("data", "score", "limit", "learned", "true network", "held out", "true network")
     text = (
         "5,000 rows drawn from networks of the Bayesian-network repository, at most 3 parents: "
         "the score of what annealing learned and of the network that the rows came from, and "
@@ -233,7 +233,7 @@ def _densities(store: Store, size: Size) -> tuple[str | Grid, ...]:
         cells.append(NO_DATA if found is None else text_of(number(found.held_out, 4), [found]))
         cells.append(NO_DATA if found is None else text_of(found.note, [found]))
         rows.append((data, *cells))
-    bounds = ("Chow–Liu tree" if k == 1 else f"bound {k}" for k in shown)
+    bounds = ("Chow–Liu tree" if k == 1 else f"limit {k}" for k in shown)
     head = ("data", *bounds, "chosen", "by validation rows")
     text = (
         "Mean log-likelihood of the test rows of density benchmarks. Structure and "
@@ -277,7 +277,7 @@ def _local_search(store: Store, size: Size) -> tuple[str | Grid, ...]:
     budget = "with the same time" if size.seconds is not None else "with the iterations of Table 2"
     text = (
         "The paper leaves local search around its samples to future work. Medians over the "
-        "seeds at bound 4: Version 2; the best network inside the k-tree it ended with (an "
+        "seeds at limit 4: Version 2; the best network inside the k-tree it ended with (an "
         "exact search, the most that any local search inside that k-tree can give); annealing, "
         f"{budget} and one thread each; by how much annealing is better; and the time by which "
         "the median run of annealing has passed the best run of Version 2 (a chain reports when "
@@ -309,20 +309,20 @@ def _bounds(store: Store, size: Size, pictures: Mapping[str, str]) -> Section:
                 Measured(NO_DATA if row_time is None else f"{1e6 * row_time:.1f}"),
             )
         )
-    head = ("data", "bound", "score", "held out", "junction tree entries", "µs a row")
+    head = ("data", "limit", "score", "held out", "junction tree entries", "µs a row")
     text = (
-        "What the treewidth bound costs in score and buys in held-out likelihood and inference "
+        "What the treewidth limit costs in score and buys in held-out likelihood and inference "
         "time: BDeu score of the training rows, mean log-likelihood of the test rows, entries of "
         "the junction tree (the exact cost of a query), and the time for the probability of a "
-        "row with 30 % of its cells missing. Bound 1 is the Chow–Liu tree, whose score is of "
+        "row with 30 % of its cells missing. Limit 1 is the Chow–Liu tree, whose score is of "
         "another kind. Each line is a search of its own with the same budget: where a larger "
-        "bound has a lower score, that search was short of time."
+        "limit has a lower score, that search was short of time."
     )
     parts: list[str | Grid | Image] = [text]
     if "bounds" in pictures:
-        alt = "Held-out likelihood and time per row by treewidth bound"
+        alt = "Held-out likelihood and time per row by treewidth limit"
         parts.append(Image(pictures["bounds"], alt))
-    return Section("What the bound costs and buys", (*parts, Grid(head, tuple(rows))))
+    return Section("What the limit costs and buys", (*parts, Grid(head, tuple(rows))))
 
 
 def _found(store: Store, size: Size, part: str) -> list[tuple[Cell, Outcome]]:

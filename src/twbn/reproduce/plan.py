@@ -102,13 +102,13 @@ SIZES = {
 #: The parts that can be requested, with their descriptions.
 PARTS = {
     "table1": "time to prove optimality",
-    "table2": "scores at treewidth bound 4",
-    "table3": "scores at treewidth bound 10",
+    "table2": "scores at treewidth limit 4",
+    "table3": "scores at treewidth limit 10",
     "figures": "the paper's two figures (they need Tables 2 and 3)",
     "networks": "data sampled from known networks",
     "density": "held-out likelihood beside a Chow-Liu tree",
     "tuned": "held-out likelihood without a cap on parents, options chosen on validation rows",
-    "study": "local search against sampling; what the treewidth bound costs and buys",
+    "study": "local search against sampling; what the treewidth limit costs and buys",
 }
 
 

@@ -39,7 +39,7 @@ __all__ = [
 NO_DATA, NONE_FOUND = "·", "–"
 #: The paper cuts its numbers to two decimals.
 CUT = 0.01
-SOLVER_ROWS = {"milp-paper": "MILP as printed", "dp": "dynamic programme", "exact": "portfolio"}
+SOLVER_ROWS = {"milp-paper": "MILP as printed", "dp": "dynamic program", "exact": "portfolio"}
 
 
 def label(data: str) -> str:
@@ -85,7 +85,7 @@ def spread_of(outcomes: list[Outcome]) -> Spread | None:
 
 def proof_table(store: Store, size: Size) -> Grid:
     """Return Table 1: the time until a structure is proved optimal."""
-    head = ("method", "bound", *(label(data) for data in size.proof_sets))
+    head = ("method", "limit", *(label(data) for data in size.proof_sets))
     rows: list[tuple[str, ...]] = []
     for method, name in SOLVER_ROWS.items():
         for k in PROOF_BOUNDS:
@@ -102,7 +102,7 @@ def proof_table(store: Store, size: Size) -> Grid:
     caption = (
         f"Time to prove optimality; one thread, at most {duration(size.proof_seconds)} (the paper: "
         "3 h), then the gap in brackets. BDeu, at most 3 parents. – : out of memory. Our dynamic "
-        "programme first looks for the best network without a bound and is done if that is narrow "
+        "program first looks for the best network without a limit and is done if that is narrow "
         "enough. † not the paper's coding: its times are for other data."
     )
     return Grid(head, tuple(rows), caption)
@@ -149,7 +149,7 @@ def score_table(store: Store, size: Size, k: int) -> Grid:
         else ", ".join(f"{n:,} iterations of {method}" for method, n in size.iterations)
     )
     caption = (
-        f"Log BDeu scores at treewidth bound {k}, higher is better: {size.seeds} seeds, {budget}, "
+        f"Log BDeu scores at treewidth limit {k}, higher is better: {size.seeds} seeds, {budget}, "
         "one thread (the paper: 10 seeds, 10 min). At most 3 parents, hill and community 2. ↓ "
         "below the printed value; – nothing found. gap: how far any such network can be above "
         "the best of annealing, proved by a bound. † not the paper's coding: do not compare."
@@ -211,7 +211,10 @@ def _certified(store: Store, size: Size, data: str, k: int) -> str:
     if found is None or bound is None or bound.value is None:
         return NO_DATA
     distance = gap(found.best, bound.value)
-    text = "optimal" if distance is not None and distance < 1e-7 else f"{distance:.2f} %"
+    nats = bound.value - found.best
+    text = f"{distance:.2f} %, {nats:.1f} nats"
+    if distance is not None and distance < 1e-7:
+        text = "optimal"
     return Measured(text)  # a bound has a budget in seconds
 
 
@@ -244,4 +247,4 @@ def behind_the_paper(store: Store, size: Size) -> Grid:
                 compare(data, k, what, at_first, of_solver[data][0])
             what = f"MILP, {duration(late)} (paper: 3 h)"
             compare(data, k, what, outcome.value, of_solver[data][1])
-    return Grid(("data", "bound", "method", "ours", "printed"), tuple(rows))
+    return Grid(("data", "limit", "method", "ours", "printed"), tuple(rows))

@@ -20,6 +20,7 @@ from twbn.search.heuristic.chains import (
     Chain,
     Round,
     as_chain,
+    find_candidates,
     merged,
     run_in_threads,
     run_on_cluster,
@@ -56,8 +57,8 @@ CHAINS, LEAST_FOR_ROUNDS = 2, 20_000
 #: Where scores are computed on demand: up to which share of the rounds no larger parent sets than
 #: these are proposed.
 SIZES = ((0.03, 3), (0.3, 5))
-#: Share of the time for the best single parents, from which candidates are drawn.
-SINGLES_SHARE = 0.15
+#: Share of the time for finding the candidates of scores on demand.
+CANDIDATES_SHARE = 0.15
 #: The longest round on a cluster, and the number of failed ones after which it is given up.
 CLUSTER_ROUND_SECONDS = 60.0
 MAX_LOST_ROUNDS = 2
@@ -123,7 +124,10 @@ class _Annealing:
 
     def run(self) -> None:
         run = self._run
-        self._find_single_parents()
+        seconds = None if run.time_left is None else CANDIDATES_SHARE * run.time_left
+        self._interrupted = find_candidates(self._scores, run.workers, seconds, self._held)
+        if self._interrupted:
+            return
         self._scale = temperature_scale(self._scores)
         self._coldest = max(COLDEST, COLDEST_SHARE * self._scale)
         rng = np.random.default_rng(run.seed)
@@ -174,13 +178,6 @@ class _Annealing:
         if self._given or not isinstance(self._scores, LazyScores):
             return self._run.k
         return next((size for share, size in SIZES if done < share), self._run.k)
-
-    def _find_single_parents(self) -> None:
-        """Find the candidates of scores on demand, within a share of the time."""
-        if isinstance(self._scores, LazyScores):
-            left = self._run.time_left
-            seconds = None if left is None else SINGLES_SHARE * left
-            self._scores.find_single_parents(self._run.workers, seconds, self._held)
 
     def _n_chains(self) -> int:
         """Return the number of chains in a round."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
     from twbn.scores.protocol import LocalScores
     from twbn.search.limit import WidthLimit
 
-__all__ = ["Chain", "Round", "as_chain", "merged", "run_in_threads", "run_on_cluster"]
+__all__ = [
+    "Chain",
+    "Round",
+    "as_chain",
+    "find_candidates",
+    "merged",
+    "run_in_threads",
+    "run_on_cluster",
+]
 
 
 class Chain(NamedTuple):
@@ -46,6 +55,22 @@ class Round(NamedTuple):
     n_proposals: int  # of each chain; negative: by time
     seconds: float
     max_parents: int  # of the families that are proposed
+
+
+def find_candidates(
+    scores: LocalScores, n_jobs: int, time_limit: float | None, held: HeldScores | None
+) -> bool:
+    """Find the candidates of scores on demand, on a cluster if there is one; say if Ctrl-C came."""
+    if not isinstance(scores, LazyScores):
+        return False
+    try:
+        if held is not None:
+            with suppress(Exception):  # whatever the backend raises when workers are gone
+                scores.find_single_parents(1, time_limit, held)
+        scores.find_single_parents(n_jobs, time_limit)
+    except KeyboardInterrupt:
+        return True
+    return False
 
 
 def run_in_threads(
