@@ -108,8 +108,8 @@ def width_limit(
     most = int(np.argmax(n_states))
     if n_states[most] > max_states:
         problem = (
-            f" is {max_states:,}, but {names[most]!r} alone has {n_states[most]:,} states; "
-            "that many or more would do"
+            f" must be at least {n_states[most]:,}, as {names[most]!r} alone has that many states, "
+            f"got {max_states:,}"
         )
         raise OptionError(Option("max_states"), problem)
     states = tuple(map(int, n_states))
