@@ -13,7 +13,8 @@ constexpr std::int64_t proposals_between_looks = 256;  // at clock and temperatu
 constexpr int attempts_with_loss = 1;                  // when a change is too wide
 constexpr std::int64_t proposals_per_window = 500;     // where the budget is in proposals
 constexpr double cooling_share = 0.9;                  // of the time; windows have the rest
-constexpr double near_share = 0.5;                     // of candidates that are near the child
+// Share of candidates that are near the child; the lists of score tables are better guides.
+constexpr double near_share_of_table = 0.25, near_share_on_demand = 0.5;
 constexpr std::size_t max_subset_parents = 4;          // whose subsets are all looked up
 
 /// `from` without `out` (or -1) and with `in` (or -1), ascending.
@@ -142,7 +143,7 @@ std::int32_t AnnealChain::draw_candidate(std::int32_t child) {
   const auto candidates = arcs_.of(child);
   const auto n_candidates = static_cast<std::uint32_t>(candidates.size());
   if (!arcs_.ranked()) return candidates[random_.below(n_candidates)];
-  if (random_.uniform() < near_share) {
+  if (random_.uniform() < (windows_ ? near_share_of_table : near_share_on_demand)) {
     // Two steps in the moral graph: parents, children, co-parents, and theirs.
     std::int32_t near = child;
     for (int step = 0; step < 2; ++step) {

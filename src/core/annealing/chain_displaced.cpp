@@ -9,7 +9,9 @@ namespace twbn {
 
 namespace {
 constexpr std::size_t max_displaced = 8;        // children
-constexpr std::ptrdiff_t max_looked_at = 200;   // parent sets of each of them
+// Parent sets of each of them: long lists are searched at their head only, as a walk through all
+// costs more than it finds.
+constexpr std::ptrdiff_t looked_at_of_few = 2000, looked_at_of_many = 200, few_sets = 10'000;
 
 }  // namespace
 
@@ -40,8 +42,8 @@ bool AnnealChain::find_displaced(std::int32_t child, double gain) {
       return u != child && dag_.before(u, v) && (dag_.before(u, child) || is_between_[at(u)]);
     };
     auto set = index.variable_offsets()[at(v)];
-    // Long lists are searched at their head only: a walk through all costs more than it finds.
-    const auto last = std::min(index.variable_offsets()[at(v) + 1], set + max_looked_at);
+    const auto end = index.variable_offsets()[at(v) + 1];
+    const auto last = std::min(end, set + (end - set > few_sets ? looked_at_of_many : looked_at_of_few));
     for (;; ++set) {
       if (set == last) return false;
       const double loss = index.scores()[static_cast<std::size_t>(set)] - local_[at(v)];
