@@ -213,7 +213,8 @@ class _Annealing:
         found, n_done, interrupted = self._cool(work)
         self._interrupted = interrupted or interrupts.pending()
         self._n_done += n_done
-        if found and not self._interrupted:
+        late = run.max_iterations is None and not run.deadline.left_or_forever > 0
+        if found and not self._interrupted and not late:
             # Also from a chain that ends below the best: it may be better somewhere.
             found = [*found, merged(self._scores, work, [self._best, *found])]
         if self._cluster is not None:
