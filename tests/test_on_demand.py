@@ -67,6 +67,15 @@ def test_searches_that_need_all_scores_take_few_parents() -> None:
     assert max(map(len, result.dag.parents)) <= 3
 
 
+def test_few_parents_are_as_many_as_are_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "MAX_RATE", 1.0)  # too slow for any table of all sets
+    table = random_table(np.random.default_rng(1), 9, 60, max_states=2)
+    *parents, child = table.names[:5]
+    required = [(parent, child) for parent in parents]
+    result = learn(table, treewidth=6, method="sample", required=required, time_limit=1)
+    assert result.parents[child] == parents
+
+
 @pytest.mark.usefixtures("few_beforehand")
 def test_workers_do_not_matter_for_a_budget_in_iterations() -> None:
     table = random_table(np.random.default_rng(2), 20, 150, max_states=3)

@@ -150,17 +150,17 @@ def scores_in_time(
     """
     clock = Deadline(time_limit)
     share = None if time_limit is None else SHARE * time_limit
-    uncapped = options.max_parents is None
-    options = options.within(largest)
+    given, options = options, options.within(largest)
     most = math.inf if not on_demand else _most_beforehand(time_limit, max_iterations)
     scores, reason = _all_sets(table, options, n_jobs, share, most)
     if scores is None and on_demand:
         return _on_demand(table, options, keep, reason)
-    if scores is None and uncapped and largest > FEW_PARENTS:
-        fewer = options._replace(max_parents=FEW_PARENTS)
+    if scores is None and given.max_parents is None and largest > FEW_PARENTS:
+        fewer = given.within(FEW_PARENTS)  # or as many as are required
         left = None if share is None else max(share - clock.seconds, 0.1 * share)
         scores, also = _all_sets(table, fewer, n_jobs, left)
-        options, reason = fewer, also or f"those of at most {FEW_PARENTS} parents, because {reason}"
+        options = fewer
+        reason = also or f"those of at most {fewer.max_parents} parents, because {reason}"
     if scores is None:
         left = None if share is None else max(share - clock.seconds, 0.1 * share)
         scores = _promising(table, n_jobs, left, options)

@@ -40,8 +40,8 @@ class Run:
 
     Attributes
     ----------
-    treewidth, max_states, time_limit, max_iterations, seed, n_jobs, start, on_progress, \
-    on_improvement
+    treewidth, max_states, time_limit, max_iterations, seed, n_jobs, start
+    on_progress, on_improvement
         As for `twbn.learn`. Without `time_limit` and `max_iterations`, the limit is 10 seconds.
         `treewidth` is never None afterwards.
     method
