@@ -9,12 +9,13 @@ import threading
 import numpy as np
 import pytest
 
+import twbn
 from oracle import random_table
-from twbn import ScoreTable, compute_scores, upper_bound
+from twbn import ScoreTable, _core, compute_scores, upper_bound
 from twbn.deadline import Deadline
 from twbn.search.bound import blocks as blocks_module
 from twbn.search.bound import rounds as rounds_module
-from twbn.search.bound.blocks import BlockBound, largest_block
+from twbn.search.bound.blocks import BlockBound
 from twbn.search.bound.multipliers import Multipliers
 from twbn.search.bound.partition import partition, restricted, ties
 from twbn.search.bound.pricing import Pricing
@@ -121,10 +122,59 @@ def test_blocks_are_a_partition_along_strong_ties() -> None:
     assert partition(tied, 9) == [list(range(9))]
 
 
-def test_blocks_are_smaller_if_time_is_short() -> None:
-    sizes = [largest_block(seconds, 1) for seconds in (0.01, 1.0, 10.0, 1000.0, None)]
-    assert sizes == sorted(sizes)
-    assert sizes[0] < sizes[-1] <= 24
+def solved(
+    scores: ScoreTable, k: int, prices: Multipliers, known: float = -math.inf, gib: float = 1.0
+) -> tuple[str, float]:
+    """How live subsets found by prices end, and the score of the structure that they find."""
+    masks = [sum(1 << v for v in members) for members in prices.clusters]
+    outcome, families, *_ = _core.live_subsets(
+        scores.index,
+        scores.scores,
+        _core.WidthLimit(k, math.inf, ()),
+        known,
+        0.0,
+        masks,
+        list(prices.clusters.values()),
+        int(gib * 2**30),
+        False,
+        2,
+        None,
+        None,
+    )
+    return outcome, float(scores.scores[families].sum()) if families else -math.inf
+
+
+@pytest.mark.parametrize("score", ["loglik", "bic"])
+def test_live_subsets_found_by_prices_give_the_optimum(score: str) -> None:
+    rng = np.random.default_rng(5)
+    for seed in range(6):
+        scores = table_of(seed, n=7, score=score)
+        for k in (1, 2, 3, 6):
+            optimum = dp(scores, treewidth=k, prune=False).score
+            for n_clusters in (1, 4, 70):
+                prices = prices_of(scores, rng, n_clusters)
+                found = solved(scores, k, prices, known=optimum - 20.0)
+                assert found[0] == "solved"
+                assert found[1] == pytest.approx(optimum, rel=1e-12)
+            assert solved(scores, k, prices, known=optimum + 1e-6) == ("solved", -math.inf)
+
+
+def test_good_prices_leave_few_subsets_of_many_variables() -> None:
+    rng = np.random.default_rng(2)
+    rows = np.cumsum(rng.random((400, 30)) < 0.1, axis=1) % 2  # a chain
+    scores = compute_scores(rows, max_parents=2, score="bic")
+    bound = upper_bound(scores, treewidth=1, branch=False, time_limit=60.0)
+    optimum = twbn.learn(scores, treewidth=1).score
+    outcome, found = solved(scores, 1, bound.multipliers, known=optimum - 0.5)
+    assert outcome == "solved"
+    assert found == pytest.approx(optimum, rel=1e-12)
+
+
+def test_live_subsets_found_by_prices_keep_the_memory_limit() -> None:
+    # Prices of nothing exclude nothing: all 2^20 subsets would be live.
+    scores = table_of(0, n=20, score="bic")
+    nothing = Multipliers({tuple(range(20)): 0.0})
+    assert solved(scores, 19, nothing, gib=0.001)[0] == "out_of_memory"
 
 
 def test_blocks_lower_the_bound_of_many_variables(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,7 +119,7 @@ def test_a_search_beside_a_bound_has_both() -> None:
 
     def found(seconds: float) -> SearchResult:
         return beside_bound(
-            lambda: learn(scores, treewidth=2, method="anneal", time_limit=seconds),
+            lambda _: learn(scores, treewidth=2, method="anneal", time_limit=seconds),
             scores,
             treewidth=2,
             time_limit=seconds,

@@ -132,6 +132,8 @@ def test_a_poor_start_is_improved_and_workers_do_not_matter() -> None:
         _core.WidthLimit(2, math.inf, ()),
         one.score - 50,
         1e-6,
+        [],
+        [],
         2**30,
         False,
         2,

@@ -59,7 +59,7 @@ def test_a_bound_beside_the_search_that_dies_is_told(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("twbn.search.bound.companion.upper_bound", told)
 
-    def search() -> twbn.SearchResult:
+    def search(_: object) -> twbn.SearchResult:
         assert ended.wait(600)
         return twbn.learn(scores, treewidth=2, method="sample", max_iterations=5)
 

@@ -174,7 +174,7 @@ def anneal(
     seconds: float,
     max_parents: int,
     n_jobs: int,
-    on_progress: Callable[[int], None] | None,
+    on_progress: Callable[[int], bool] | None,
     on_best: Callable[[float, list[list[int]], list[int]], None] | None,
 ) -> tuple[list[tuple[float, list[list[int]], list[int], int]], int, bool]: ...
 
@@ -243,6 +243,7 @@ class FamilyPricer:
 max_subset_variables: int
 max_dp_variables: int
 max_live_variables: int
+max_table_variables: int
 
 def subset_dp_bytes(n: int) -> float: ...
 
@@ -261,6 +262,8 @@ def live_subsets(
     limit: WidthLimit,
     known: float,
     tolerance: float,
+    clusters: list[int],
+    prices: list[float],
     max_bytes: int,
     record: bool,
     n_jobs: int,

@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 /// A deadline, a stop flag and a count of work done. Kernels poll it; callers may set `stop`.
 struct Control {
   std::atomic<bool> stop{false};
-  std::atomic<bool> enough{false};  // set by the kernel: nothing better can be found
+  std::atomic<bool> enough{false};  // nothing better can be found
   std::atomic<std::int64_t> done{0};
   std::atomic<double> best{minus_infinity};
   Clock::time_point deadline = Clock::time_point::max();

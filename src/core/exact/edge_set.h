@@ -12,9 +12,9 @@
 namespace twbn {
 
 /// Largest number of variables whose pairs an `EdgeSet` holds.
-inline constexpr int max_live_variables = 25;
+inline constexpr int max_live_variables = 32;
 
-/// A set of pairs u < v of up to 25 variables; the pair is number v (v - 1) / 2 + u.
+/// A set of pairs u < v of up to 32 variables; the pair is number v (v - 1) / 2 + u.
 class EdgeSet {
  public:
   static int number(int u, int v) { return u < v ? v * (v - 1) / 2 + u : u * (u - 1) / 2 + v; }
@@ -66,7 +66,7 @@ class EdgeSet {
  private:
   static std::size_t word(int edge) { return static_cast<std::size_t>(edge) / 64; }
   static std::uint64_t bit(int edge) { return std::uint64_t{1} << (edge % 64); }
-  std::array<std::uint64_t, 5> words_{};
+  std::array<std::uint64_t, 8> words_{};
 };
 
 }  // namespace twbn

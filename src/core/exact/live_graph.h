@@ -17,6 +17,15 @@ namespace twbn {
 /// Stands for no subset, step or family.
 inline constexpr std::uint32_t no_number = std::numeric_limits<std::uint32_t>::max();
 
+/// Prices of clusters, sets of variables of which at least one has no parent inside.
+struct ClusterPrices {
+  std::vector<std::uint32_t> clusters;
+  std::vector<double> prices;
+};
+
+/// Largest number of variables with tables over all subsets.
+inline constexpr int max_table_variables = 25;
+
 /// Bytes that the tables over all subsets of n variables need while a live graph is built.
 double live_table_bytes(int n);
 
@@ -33,10 +42,10 @@ struct LiveGraph {
   };
 
   int n = 0;
-  std::vector<std::uint32_t> subsets;     // ascending, so that steps go from lower numbers to higher
+  std::vector<std::uint32_t> subsets;     // in an order in which all steps go forward
   std::vector<std::uint32_t> step_offsets;
   std::vector<Step> steps;
-  std::vector<double> to_go;              // the longest path from each subset to the full one
+  std::vector<double> to_go;  // no path from the subset to the full one is longer
   std::vector<std::uint32_t> family_offsets;  // of each child
   std::vector<std::uint32_t> parents;
   std::vector<double> values;
@@ -78,12 +87,20 @@ class LongestPath {
 /// How far the building of a live graph came.
 enum class LiveOutcome { built, stopped, out_of_memory };
 
-/// Build the live graph of all structures of families of at most k parents (larger ones are cliques
-/// that no graph of treewidth k has) with a total score of at least `least`. `offset` becomes
-/// the sum of the best scores, to be added to values. If more than `max_bytes` would be needed,
-/// nothing is built.
-LiveOutcome build_live_graph(const ScoreIndex& index, std::span<const double> scores, int k,
-                             double least, std::int64_t max_bytes, int n_jobs, Control& control,
-                             LiveGraph& graph, double& offset);
+/// Collect the families of at most k parents (larger ones are cliques that no graph of treewidth k
+/// has) that can be part of a structure with a score of at least `least`, as far as prices tell.
+/// Returns the sum of the best scores, to be added to values.
+double collect_families(const ScoreIndex& index, std::span<const double> scores, int k,
+                        double least, const ClusterPrices& prices, LiveGraph& graph);
+
+/// Build the live graph of all structures with a value of at least `least`, from tables over all
+/// subsets. If more than `max_bytes` would be needed, nothing is built.
+LiveOutcome build_by_tables(double least, std::int64_t max_bytes, int n_jobs, Control& control,
+                            LiveGraph& graph);
+
+/// The same, subset by subset in the order of their sizes, from those that the prices of clusters do
+/// not exclude: good prices leave few, so the number of variables does not matter.
+LiveOutcome build_by_prices(const ClusterPrices& prices, double least, std::int64_t max_bytes,
+                            int n_jobs, Control& control, LiveGraph& graph);
 
 }  // namespace twbn

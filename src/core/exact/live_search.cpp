@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/random.h"
@@ -29,12 +30,14 @@ constexpr double short_share = 0.75;
 }  // namespace
 
 LiveSearch::LiveSearch(const ScoreIndex& index, std::span<const double> scores,
-                       const WidthLimit& limit, double known, double tolerance, std::int64_t max_bytes, bool record)
+                       const WidthLimit& limit, double known, double tolerance,
+                       ClusterPrices prices, std::int64_t max_bytes, bool record)
     : index_(index),
       scores_(scores),
       limit_(limit),
       known_(known),
       tolerance_(tolerance),
+      prices_(std::move(prices)),
       least_(minus_infinity),
       max_bytes_(max_bytes),
       record_(record),
@@ -50,11 +53,9 @@ double LiveSearch::bound() const {
 
 LiveStatus LiveSearch::run(int n_jobs, Control& control) {
   auto root = std::make_unique<LiveGraph>();
-  const LiveOutcome outcome = build_live_graph(index_, scores_, limit_.k(), known_ + tolerance_, max_bytes_,
-                                               n_jobs, control, *root, offset_);
+  const LiveOutcome outcome = build(*root, n_jobs, control);
   if (outcome == LiveOutcome::out_of_memory) return LiveStatus::out_of_memory;
   if (outcome == LiveOutcome::stopped) return LiveStatus::stopped;
-  least_ = known_ + tolerance_ - offset_;
   if (!start(std::move(root), n_jobs, control)) return LiveStatus::solved;
   while (!nodes_.empty()) {
     if (control.expired()) return LiveStatus::stopped;
@@ -79,6 +80,14 @@ LiveStatus LiveSearch::run(int n_jobs, Control& control) {
     control.best.store(bound());
   }
   return LiveStatus::solved;
+}
+
+LiveOutcome LiveSearch::build(LiveGraph& graph, int n_jobs, Control& control) {
+  const double wanted = known_ + tolerance_;
+  offset_ = collect_families(index_, scores_, limit_.k(), wanted, prices_, graph);
+  least_ = wanted - offset_;
+  if (prices_.clusters.empty()) return build_by_tables(least_, max_bytes_, n_jobs, control, graph);
+  return build_by_prices(prices_, least_, max_bytes_, n_jobs, control, graph);
 }
 
 // The root: its longest path is the best structure without a limit. False if that is the answer.

@@ -45,9 +45,11 @@ enum class LiveStatus { solved, stopped, out_of_memory };
 /// number of threads; the newest first where memory is short.
 class LiveSearch {
  public:
-  /// Structures that do not exceed `known` by more than `tolerance` are of no interest.
+  /// Structures that do not exceed `known` by more than `tolerance` are of no interest. With prices
+  /// of clusters, live subsets are found by them, otherwise by tables over all subsets.
   LiveSearch(const ScoreIndex& index, std::span<const double> scores, const WidthLimit& limit,
-             double known, double tolerance, std::int64_t max_bytes, bool record);
+             double known, double tolerance, ClusterPrices prices, std::int64_t max_bytes,
+             bool record);
 
   LiveStatus run(int n_jobs, Control& control);
 
@@ -86,6 +88,7 @@ class LiveSearch {
   // Greatest bound first, then the oldest.
   using Key = std::pair<double, std::int64_t>;
 
+  LiveOutcome build(LiveGraph& graph, int n_jobs, Control& control);
   bool start(std::unique_ptr<LiveGraph> graph, int n_jobs, Control& control);
   void measure_costs(const Node& root, int n_jobs, Control& control);
   std::vector<Node> take();
@@ -105,6 +108,7 @@ class LiveSearch {
   std::span<const double> scores_;
   const WidthLimit& limit_;
   double known_, tolerance_;
+  ClusterPrices prices_;
   double least_;             // values below are of no interest
   double offset_ = 0;        // what is added to a value to get a score
   std::int64_t max_bytes_;

@@ -25,12 +25,11 @@ std::size_t squeezed(int v, std::uint32_t subset) {
 
 class LiveTables {
  public:
-  LiveTables(const ScoreIndex& index, std::span<const double> scores, int k, double least)
-      : index_(index), scores_(scores), k_(k), least_(least), n_(index.n_variables()) {
-    full_ = static_cast<std::uint32_t>((std::uint64_t{1} << n_) - 1);
-  }
+  LiveTables(int n, double least)
+      : least_(least),
+        n_(n),
+        full_(static_cast<std::uint32_t>((std::uint64_t{1} << n) - 1)) {}
 
-  double collect_families(LiveGraph& graph);
   bool fill(const LiveGraph& graph, int n_jobs, Control& control);
   LiveOutcome build(LiveGraph& graph, std::int64_t max_bytes, Control& control);
 
@@ -45,53 +44,12 @@ class LiveTables {
     return double{reached_[subset]} + double{to_go_[subset]} >= least_;
   }
 
-  const ScoreIndex& index_;
-  std::span<const double> scores_;
-  int k_;
   double least_;
   int n_;
   std::uint32_t full_;
   std::vector<std::vector<float>> best_;  // for each child and subset of the others
   std::vector<float> to_go_, reached_;
 };
-
-// Keep the families that do not alone lose too much, and are no clique of more than k + 1; return
-// the sum of the best scores.
-double LiveTables::collect_families(LiveGraph& graph) {
-  const auto offsets = index_.variable_offsets();
-  double sum = 0;
-  std::vector<double> top(static_cast<std::size_t>(n_), minus_infinity);
-  for (std::size_t v = 0; v < top.size(); ++v) {
-    for (std::int64_t set = offsets[v]; set < offsets[v + 1]; ++set) {
-      if (static_cast<int>(index_.parents(set).size()) > k_) continue;
-      top[v] = std::max(top[v], scores_[static_cast<std::size_t>(set)]);
-    }
-    sum += top[v];
-  }
-  least_ -= sum;
-  graph.n = n_;
-  graph.family_offsets.assign(1, 0);
-  for (std::size_t v = 0; v < top.size(); ++v) {
-    std::vector<std::int64_t> own;
-    for (std::int64_t set = offsets[v]; set < offsets[v + 1]; ++set) {
-      if (static_cast<int>(index_.parents(set).size()) > k_) continue;
-      if (scores_[static_cast<std::size_t>(set)] - top[v] >= least_) own.push_back(set);
-    }
-    std::stable_sort(own.begin(), own.end(), [&](std::int64_t a, std::int64_t b) {
-      return scores_[static_cast<std::size_t>(a)] > scores_[static_cast<std::size_t>(b)];
-    });
-    for (const std::int64_t set : own) {
-      std::uint32_t mask = 0;
-      for (const std::int32_t p : index_.parents(set)) mask |= std::uint32_t{1} << p;
-      graph.parents.push_back(mask);
-      graph.values.push_back(scores_[static_cast<std::size_t>(set)] - top[v]);
-      graph.edges.emplace_back().add_family(static_cast<int>(v), mask);
-      graph.positions.push_back(set);
-    }
-    graph.family_offsets.push_back(static_cast<std::uint32_t>(graph.parents.size()));
-  }
-  return sum;
-}
 
 bool LiveTables::fill(const LiveGraph& graph, int n_jobs, Control& control) {
   best_.resize(static_cast<std::size_t>(n_));
@@ -184,14 +142,11 @@ LiveOutcome LiveTables::build(LiveGraph& graph, std::int64_t max_bytes, Control&
 
 double live_table_bytes(int n) { return 4 * std::ldexp(n / 2.0 + 3, n); }
 
-LiveOutcome build_live_graph(const ScoreIndex& index, std::span<const double> scores, int k,
-                             double least, std::int64_t max_bytes, int n_jobs, Control& control,
-                             LiveGraph& graph, double& offset) {
-  const int n = index.n_variables();
-  const auto of_tables = static_cast<std::int64_t>(live_table_bytes(n));
+LiveOutcome build_by_tables(double least, std::int64_t max_bytes, int n_jobs, Control& control,
+                            LiveGraph& graph) {
+  const auto of_tables = static_cast<std::int64_t>(live_table_bytes(graph.n));
   if (of_tables > max_bytes) return LiveOutcome::out_of_memory;
-  LiveTables tables(index, scores, k, least);
-  offset = tables.collect_families(graph);
+  LiveTables tables(graph.n, least);
   if (!tables.fill(graph, n_jobs, control)) return LiveOutcome::stopped;
   return tables.build(graph, max_bytes - of_tables, control);
 }

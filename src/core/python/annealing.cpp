@@ -42,7 +42,9 @@ void bind_annealing(nb::module_& m) {
           if (watched) {
             if (auto best = board.take()) on_best(best->score, best->parents, best->order);
           }
-          if (!on_progress.is_none()) on_progress(control.done.load());
+          if (!on_progress.is_none() && nb::cast<bool>(on_progress(control.done.load()))) {
+            control.enough = true;
+          }
         };
         auto [found, interrupted] = run_watched(control, report, [&](Control& shared) {
           return run_chains(scores, arcs, limit, {0, parents, order}, streams,

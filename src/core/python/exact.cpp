@@ -46,15 +46,18 @@ std::vector<std::pair<std::int64_t, Children>> told(const std::vector<Branching>
 
 void bind_live(nb::module_& m) {
   m.attr("max_live_variables") = max_live_variables;
+  m.attr("max_table_variables") = max_table_variables;
   m.def("live_table_bytes", &live_table_bytes, "n"_a);
   m.def(
       "live_subsets",
       [](const ScoreIndex& index, Array1<double> scores, const WidthLimit& limit, double known,
-         double tolerance, std::int64_t max_bytes, bool record, int n_jobs, std::optional<double> time_limit,
+         double tolerance, std::vector<std::uint32_t> clusters, std::vector<double> prices,
+         std::int64_t max_bytes, bool record, int n_jobs, std::optional<double> time_limit,
          nb::object on_progress) {
         Control control;
         control.set_time_limit(time_limit);
-        LiveSearch search(index, view(scores), limit, known, tolerance, max_bytes, record);
+        LiveSearch search(index, view(scores), limit, known, tolerance,
+                          {std::move(clusters), std::move(prices)}, max_bytes, record);
         auto [status, interrupted] =
             run_watched(control, progress_report(control, on_progress),
                         [&](Control& shared) { return search.run(n_jobs, shared); });
@@ -66,7 +69,8 @@ void bind_live(nb::module_& m) {
                           search.root_bound(), search.n_nodes(), search.n_live(),
                           told(search.branchings()));
       },
-      "index"_a, "scores"_a, "limit"_a, "known"_a, "tolerance"_a, "max_bytes"_a, "record"_a,
+      "index"_a, "scores"_a, "limit"_a, "known"_a, "tolerance"_a, "clusters"_a,
+      "prices"_a, "max_bytes"_a, "record"_a,
       "n_jobs"_a, "time_limit"_a.none(), "on_progress"_a.none());
 }
 

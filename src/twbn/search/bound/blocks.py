@@ -9,7 +9,6 @@ import numpy as np
 
 from twbn import _core
 from twbn.checks import half_of_memory
-from twbn.search.bound.multipliers import Multipliers
 from twbn.search.bound.partition import partition, restricted, ties
 from twbn.search.heuristic.anneal import anneal
 from twbn.search.result import TOLERANCE
@@ -20,29 +19,28 @@ if TYPE_CHECKING:
 
     from twbn.deadline import Deadline
     from twbn.scores.score_table import ScoreTable
+    from twbn.search.bound.multipliers import Multipliers
     from twbn.search.bound.pricing import Pricing
 
 __all__ = ["BlockBound"]
 
-#: Most variables of a block; seconds for the tables of m variables per m² 2^m; and the share of
-#: the time that the tables of a block may take.
-MAX_BLOCK, TABLE_SECONDS, TABLE_SHARE = 24, 4e-10, 0.1
-#: Variables of a block, even if time is short.
-LEAST_BLOCK = 8
+#: Most variables of a block.
+MAX_BLOCK = _core.max_live_variables
 #: Proposals, for each variable, of the annealing that finds what a block cannot go below.
 PROPOSALS = 60_000
-#: Variables of a block that is solved in one step.
-EASY_BLOCK = 16
-#: The first step down, as a share of the way to what is within reach; by how much the logarithm of
-#: the time grows with that share, until it is measured; the share of the time left that later steps
-#: are planned to take.
-FIRST_STEP, GROWTH, STEP_SHARE = 0.4, 7.0, 0.9
+#: The first step down, as a share of the way to what is within reach, and the least; by how much
+#: the logarithm of the time grows with that share, until it is measured; the share of the time left
+#: that later steps are planned to take, and that a step may take. No step is deeper than twice the
+#: one before.
+FIRST_STEP, LEAST_STEP, GROWTH, STEP_SHARE, TRIAL_SHARE = 0.05, 0.004, 7.0, 0.4, 0.7
 #: Most partitions that are tried.
 PARTITIONS = 4
 
 
 class _Block(NamedTuple):
     table: ScoreTable
+    clusters: list[int]  # inside the block, as masks, and their prices
+    prices: list[float]
     reach: float  # the score of a good structure: the bound cannot go below
 
 
@@ -62,12 +60,13 @@ class BlockBound:
     and the families of a block, restricted to it, have no cycle. So no structure is worth more than
     the sum, over the blocks, of the best structure within the limit whose families are worth what
     they are at these prices with any parents outside. That is a problem for live subsets
-    (`core/exact/live_search.h`), and the prices of clusters inside a block are not needed.
+    (`core/exact/live_search.h`), in which the prices of clusters inside a block say what the
+    variables that are not yet placed may add.
 
     Parameters
     ----------
     pricing, multipliers
-        What families are worth; only the prices of clusters count.
+        What families are worth.
     value
         The bound to improve on.
     stop
@@ -97,7 +96,7 @@ class BlockBound:
         self._seed = seed
         self._stop = stop
         self._value = value
-        self._size = largest_block(deadline.left, n_jobs)
+        self._size = MAX_BLOCK
 
     def bounds(self) -> Iterator[float]:
         """Yield better and better bounds; ends when no partition that is tried improves on them."""
@@ -121,15 +120,26 @@ class BlockBound:
 
     def _partition(self, blocks: list[list[int]]) -> _Partition:
         insides = [frozenset(block) for block in blocks]
-        outer = Multipliers.of_clusters(
-            (members, price)
-            for members, price in self._multipliers.clusters.items()
-            if not any(inside.issuperset(members) for inside in insides)
-        )
+        within: list[list[tuple[tuple[int, ...], float]]] = [[] for _ in blocks]
+        across: dict[tuple[int, ...], float] = {}
+        for members, price in self._multipliers.clusters.items():
+            here = [i for i, inside in enumerate(insides) if inside.issuperset(members)]
+            if here:
+                within[here[0]].append((members, price))
+            else:
+                across[members] = price
+        outer = self._multipliers.with_clusters(across)
         values = self._pricing.values(outer)
         tables = [restricted(self._table, block, values) for block in blocks]
-        tables.sort(key=lambda table: table.n_variables)  # what the easy ones leave is for the hard
-        found = [_Block(table, self._annealed(table)) for table in tables]
+        found = []
+        for table, block, clusters in zip(tables, blocks, within, strict=True):
+            # Without any price, the whole block is a cluster that costs nothing.
+            priced = clusters or [(tuple(block), 0.0)]
+            place = {v: number for number, v in enumerate(block)}
+            masks = [sum(1 << place[v] for v in members) for members, _ in priced]
+            prices = [price for _, price in priced]
+            found.append(_Block(table, masks, prices, self._annealed(table)))
+        found.sort(key=lambda block: block.table.n_variables)  # the hard ones get what is left
         return _Partition(outer.constant(self._k), found)
 
     def _bounds_of(self, found: _Partition) -> Iterator[float]:
@@ -163,28 +173,34 @@ class BlockBound:
         depth, and the last two say how deep the next may be.
         """
         done: list[tuple[float, float]] = []
-        share = 0.0
+        share, failed = 0.0, 1.0 + LEAST_STEP
         while share < 1 and not deadline.passed:
-            if block.table.n_variables <= EASY_BLOCK:
-                share = 1.0
-            else:
-                share = _next_share(done, STEP_SHARE * deadline.left_or_forever)
+            deeper = _next_share(done, STEP_SHARE * deadline.left_or_forever)
+            deeper = min(deeper, (share + failed) / 2) if failed <= 1 else deeper
+            if deeper - share < LEAST_STEP and share:
+                return
             began = deadline.seconds
-            least = block.reach if share >= 1 else top - share * (top - block.reach)
-            bound = self._solved(block, least, deadline)
+            least = block.reach if deeper >= 1 else top - deeper * (top - block.reach)
+            solved, bound = self._solved(block, least, deadline.share(TRIAL_SHARE))
             yield bound
+            if not solved:
+                failed = deeper
+                continue
             if bound > least + TOLERANCE * abs(least):
-                return  # the best structure is above the step, or the time is over
+                return  # this structure is the best
+            share = deeper
             done.append((share, math.log(max(deadline.seconds - began, 1e-3))))
 
-    def _solved(self, block: _Block, least: float, deadline: Deadline) -> float:
-        """Return a bound on the structures of a block within the limit, at least `least`."""
+    def _solved(self, block: _Block, least: float, deadline: Deadline) -> tuple[bool, float]:
+        """Return whether a block was solved in time, and a bound of at least `least`."""
         outcome, families, bound, *_ = _core.live_subsets(
             block.table.index,
             block.table.scores,
             self._limit,
             least,
             TOLERANCE * abs(least),
+            block.clusters,
+            block.prices,
             int(half_of_memory() * 2**30),
             False,
             self._n_jobs,
@@ -192,8 +208,8 @@ class BlockBound:
             lambda _n_nodes: self._stop(),
         )
         if outcome == "solved":
-            return float(block.table.scores[families].sum()) if families else least
-        return max(float(bound), least)
+            return True, float(block.table.scores[families].sum()) if families else least
+        return False, max(float(bound), least)
 
 
 def _next_share(done: list[tuple[float, float]], seconds: float) -> float:
@@ -206,17 +222,4 @@ def _next_share(done: list[tuple[float, float]], seconds: float) -> float:
         share_before, log_before = done[-2]
         growth = max((log_seconds - log_before) / (share - share_before), GROWTH / 4)
     deeper = (math.log(max(seconds, 1e-3)) - log_seconds) / growth
-    return min(share + max(deeper, share / 8), 1.0)
-
-
-def largest_block(seconds: float | None, n_jobs: int) -> int:
-    """Return the size of blocks whose tables take a small part of the time and fit into memory."""
-    allowed = math.inf if seconds is None else TABLE_SHARE * seconds * n_jobs
-    memory = half_of_memory() * 2**30 / 2
-    sizes = range(LEAST_BLOCK, MAX_BLOCK + 1)
-    return max(
-        m
-        for m in sizes
-        if m == LEAST_BLOCK
-        or (TABLE_SECONDS * m * m * 2**m <= allowed and _core.live_table_bytes(m) <= memory)
-    )
+    return min(share + min(max(deeper, share / 8), share), 1.0)

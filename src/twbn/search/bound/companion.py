@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ __all__ = ["beside_bound", "with_bound"]
 
 
 def beside_bound(
-    search: Callable[[], SearchResult],
+    search: Callable[[Callable[[], float]], SearchResult],
     scores: LocalScores,
     *,
     treewidth: int,
@@ -29,12 +30,21 @@ def beside_bound(
 ) -> SearchResult:
     """Run a search while a bound is computed in a thread; return the result with that bound.
 
-    The bound computation ends with the search. It runs in the core and in a separate process, so
-    the two share the machine but do not compete for the interpreter. It needs a score table; with
-    lazy scores, no bound is computed.
+    The bound computation ends with the search, which is given a function that returns the bound so
+    far. It runs in the core and in a separate process, so the two share the machine but do not
+    compete for the interpreter. It needs a score table; with lazy scores, no bound is computed.
     """
+    best = math.inf
+
+    def known_bound() -> float:
+        return best
+
+    def on_bound(_seconds: float, bound: float) -> None:
+        nonlocal best
+        best = bound
+
     if not isinstance(scores, ScoreTable):
-        return search()
+        return search(known_bound)
     found: list[Bound] = []
     failures: list[Exception] = []
     stop = threading.Event()
@@ -43,7 +53,12 @@ def beside_bound(
         try:
             found.append(
                 upper_bound(
-                    scores, treewidth=treewidth, time_limit=time_limit, seed=seed, stop=stop
+                    scores,
+                    treewidth=treewidth,
+                    time_limit=time_limit,
+                    seed=seed,
+                    on_bound=on_bound,
+                    stop=stop,
                 )
             )
         except Exception as error:
@@ -52,7 +67,7 @@ def beside_bound(
     thread = threading.Thread(target=compute, daemon=True)
     thread.start()
     try:
-        result = search()
+        result = search(known_bound)
     finally:
         stop.set()
         thread.join()

@@ -69,9 +69,9 @@ class Multipliers:
             _blend(self.dense_sets, other.dense_sets, share),
         )
 
-    def without_clusters(self) -> Multipliers:
-        """Return the prices of the rows on edges alone."""
-        return Multipliers({}, self.arcs, self.pairs, self.dense_sets)
+    def with_clusters(self, clusters: Prices) -> Multipliers:
+        """Return the prices of the rows on edges, and other prices of clusters."""
+        return Multipliers(clusters, self.arcs, self.pairs, self.dense_sets)
 
 
 def _blend(a: Prices, b: Prices, share: float) -> Prices:

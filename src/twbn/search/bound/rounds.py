@@ -160,7 +160,7 @@ class BoundSearch:
         try:
             relaxation.add_families(self._pricing.first_families(self._multipliers))
             relaxation.add_clusters([list(range(self._n)), *map(list, self._multipliers.clusters)])
-            if self._by_subsets or with_edges or not (self._goal.branch and binding):
+            if self._by_subsets or not (self._goal.branch and binding):
                 self._grow(relaxation, with_edges)
                 return
             until = self._deadline.share(GROW_SHARE)
@@ -169,7 +169,8 @@ class BoundSearch:
             else:
                 self._solve_blocks()
                 self._grow(relaxation, with_edges)
-            self._branch(relaxation)
+            if not with_edges:
+                self._branch(relaxation)
         finally:
             self._n_rows = relaxation.n_rows
             relaxation.close()
@@ -311,7 +312,7 @@ class BoundSearch:
 
     def _subset_bound(self, multipliers: Multipliers) -> float:
         """Return the bound in which acyclicity is enforced exactly and edges are priced."""
-        edges_only = multipliers.without_clusters()
+        edges_only = multipliers.with_clusters({})
         values = self._pricing.values(edges_only)
         tables = _core.subset_tables(self._table.index, values, self._n_jobs, self._time_left())
         if not tables.complete():

@@ -86,6 +86,8 @@ def prove(
         run.limit.compiled,
         known.score,
         TOLERANCE * abs(known.score),
+        [],
+        [],
         int(gib * 2**30),
         certify,
         run.workers,
@@ -121,17 +123,17 @@ def prove(
 
 def fits(n: int, gib: float) -> bool:
     """Say whether the tables over all subsets of n variables fit into memory."""
-    return n <= _core.max_live_variables and _core.live_table_bytes(n) <= gib * 2**30
+    return n <= _core.max_table_variables and _core.live_table_bytes(n) <= gib * 2**30
 
 
 def refuse_too_many(n: int, gib: float) -> None:
     """Raise MemoryLimitError unless the tables over all subsets fit."""
     if fits(n, gib):
         return
-    most = max(m for m in range(1, _core.max_live_variables + 1) if fits(m, gib) or m == 1)
+    most = max(m for m in range(1, _core.max_table_variables + 1) if fits(m, gib) or m == 1)
     msg = (
         f"live subsets of {n} variables need {_core.live_table_bytes(n) / 2**30:,.1f} GiB for "
-        f"tables and at most {_core.max_live_variables} variables; {gib:.1f} GiB take {most}"
+        f"tables and at most {_core.max_table_variables} variables; {gib:.1f} GiB take {most}"
     )
     raise MemoryLimitError(msg)
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["exact", "proved_by_subsets"]
 
-#: Most variables for which the integer program is tried; beyond, its relaxation is as good.
-MAX_MILP_VARIABLES = 32
+#: Largest problems for which the integer program is tried: beyond, bounds by blocks are ahead.
+MAX_MILP_VARIABLES, MAX_MILP_TREEWIDTH = 32, 2
 #: Seconds that must be left for a second attempt to be worthwhile.
 LEAST_SECONDS = 0.1
 #: Share of the time for live subsets.
@@ -106,11 +106,12 @@ def _without_tables(scores: LocalScores, run: Run) -> SearchResult:
     if run.max_iterations is not None:
         # The result must not depend on the clock, so it cannot include a bound that stops by time.
         return anneal(scores, run)
-    with_program = run.n <= MAX_MILP_VARIABLES and run.max_states is None
+    small = run.n <= MAX_MILP_VARIABLES and run.k <= MAX_MILP_TREEWIDTH
+    with_program = small and run.max_states is None
     seconds = DEFAULT_TIME_LIMIT if run.unlimited else run.time_left or LEAST_SECONDS
     first = run.with_changes(time_limit=(ANNEAL_SHARE if with_program else 1.0) * seconds)
     result = beside_bound(
-        lambda: anneal(scores, first),
+        lambda bound: anneal(scores, first.with_changes(known_bound=bound)),
         scores,
         treewidth=max(run.k, 1),
         time_limit=first.time_limit,

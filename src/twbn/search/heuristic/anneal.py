@@ -238,7 +238,9 @@ class _Annealing:
                     self._cluster = None
                 left = self._run.time_left or math.inf
                 work = work._replace(seconds=min(work.seconds, left))
-        watched = self._run.on_progress is not None or self._run.on_improvement is not None
+        run = self._run
+        listeners = (run.on_progress, run.on_improvement, run.known_bound)
+        watched = any(listener is not None for listener in listeners)
         before, live = self._n_done, self._best.score
 
         def on_best(score: float, parents: list[list[int]], order: list[int]) -> None:
@@ -247,14 +249,15 @@ class _Annealing:
                 live = score
                 self._pending = Chain(score, parents, order)
 
-        def report(n_done: int) -> None:
+        def report(n_done: int) -> bool:
             self._tell()
-            self._run.tell(before + n_done, live)
+            run.tell(before + n_done, live)
+            return self._is_optimal(live) and run.max_iterations is None
 
         return run_in_threads(
             self._scores,
             work,
-            self._run.workers,
+            run.workers,
             report if watched else None,
             on_best if watched else None,
         )
@@ -281,12 +284,18 @@ class _Annealing:
                 self._polish()
             point = TracePoint(run.seconds, self._n_done, self._best.score, self._bound)
             self._trace.append(point)
-        optimal = self._best.score >= self._bound - TOLERANCE * abs(self._bound)
+        optimal = self._is_optimal(self._best.score)
         # A limit on proposals is always used up, so that results do not depend on thread timing.
         over = run.deadline.left_or_forever <= 0.001
         if over and run.max_iterations is not None:
             self._out_of_time = self._n_done < run.max_iterations - self._n_chains()
         return last or over or self._interrupted or (optimal and run.max_iterations is None)
+
+    def _is_optimal(self, score: float) -> bool:
+        """Say whether no structure can score more."""
+        elsewhere = self._run.known_bound
+        bound = self._bound if elsewhere is None else min(self._bound, elsewhere())
+        return score >= bound - TOLERANCE * abs(bound)
 
     def _polish(self) -> None:
         """Take the best structure inside the decomposition of the current best, if it is better."""

@@ -77,10 +77,13 @@ def run_in_threads(
     scores: LocalScores,
     work: Round,
     n_jobs: int,
-    on_progress: Callable[[int], None] | None = None,
+    on_progress: Callable[[int], bool] | None = None,
     on_best: Callable[[float, list[list[int]], list[int]], None] | None = None,
 ) -> tuple[list[Chain], int, bool]:
-    """Return what the chains found, the number of proposals, and whether Ctrl-C came."""
+    """Return what the chains found, the number of proposals, and whether Ctrl-C came.
+
+    The chains end early if `on_progress` returns True.
+    """
     found, n_done, interrupted = _core.anneal(
         scores.lookup,
         _candidate_arcs(scores, n_jobs),
