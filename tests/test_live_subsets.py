@@ -18,9 +18,11 @@ from twbn.learning.certificate import check_certificate
 from twbn.search import METHODS, write_result
 from twbn.search.certificate import Branch, Proof, read_certificate, write_certificate
 from twbn.search.certificate.checker import Limit, check_proof, is_wider
+from twbn.search.exact import beside as beside_module
 from twbn.search.exact.bags import dp
-from twbn.search.exact.live_subsets import live_subsets
+from twbn.search.exact.live_subsets import live_subsets, prove
 from twbn.search.result_file import read_claims
+from twbn.search.run import Run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,6 +145,56 @@ def test_a_poor_start_is_improved_and_workers_do_not_matter() -> None:
     assert outcome == "solved"
     assert bound == pytest.approx(one.score)
     assert sum(scores.scores[families]) == pytest.approx(one.score)
+
+
+def beside_a_poor_start(
+    scores: ScoreTable, monkeypatch: pytest.MonkeyPatch, annealed: Any, **options: Any
+) -> tuple[SearchResult, list[float]]:
+    """Prove from a poor structure while `annealed` is what annealing does; return what is told."""
+    monkeypatch.setattr(beside_module, "PATIENCE", 0.0)
+    monkeypatch.setattr(beside_module, "anneal", annealed)
+    told: list[float] = []
+    run = Run(
+        scores,
+        treewidth=2,
+        n_jobs=2,
+        method="live-subsets",
+        on_improvement=lambda result: told.append(result.score),
+        **options,
+    )
+    poor = METHODS["sample"](scores, treewidth=2, max_iterations=1)
+    return prove(scores, run, poor, gib=1.0, certify=True), told
+
+
+def test_what_annealing_finds_beside_a_proof_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = wide_scores(np.random.default_rng(5), 12)
+    best = live_subsets(scores, treewidth=2, time_limit=600.0, n_jobs=1)
+    runs = []
+
+    def annealed(_: ScoreTable, run: Run) -> SearchResult:
+        runs.append(run)
+        return best
+
+    result, told = beside_a_poor_start(scores, monkeypatch, annealed, time_limit=600.0)
+    assert [run.workers for run in runs] == [1]
+    assert told == [best.score]
+    assert (result.status, result.dag) == ("optimal", best.dag)
+    assert result.proof is not None
+    assert check_proof(result.proof, families_of(scores)).problems == []
+    # Without a limit of time, the structure must not depend on which of the two was first.
+    beside_a_poor_start(scores, monkeypatch, annealed)
+    assert len(runs) == 1
+
+
+def test_a_failure_beside_a_proof_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = wide_scores(np.random.default_rng(5), 12)
+
+    def broken(*_: object) -> SearchResult:
+        msg = "out of order"
+        raise RuntimeError(msg)
+
+    with pytest.raises(RuntimeError, match="out of order"):
+        beside_a_poor_start(scores, monkeypatch, broken, time_limit=600.0)
 
 
 def test_limits_are_kept_and_told() -> None:

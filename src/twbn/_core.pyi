@@ -178,21 +178,105 @@ def anneal(
     on_best: Callable[[float, list[list[int]], list[int]], None] | None,
 ) -> tuple[list[tuple[float, list[list[int]], list[int], int]], int, bool]: ...
 
+class Factors:
+    def __init__(
+        self,
+        n_states: list[int],
+        parents: list[list[int]],
+        tables: list[NDArray[np.float64]],
+    ) -> None: ...
+    def has_zero(self, variable: int) -> bool: ...
+
+class EliminationPlan:
+    def __init__(
+        self,
+        factors: Factors,
+        targets: list[int],
+        known: list[int],
+        soft: list[int],
+        fixed: list[int],
+        whole: bool,
+        seconds: float,
+    ) -> None: ...
+    @property
+    def relevant(self) -> list[int]: ...
+    @property
+    def wide_variables(self) -> list[int]: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def n_entries(self) -> float: ...
+    @property
+    def largest(self) -> float: ...
+    @property
+    def peak(self) -> float: ...
+    def run(
+        self,
+        codes: NDArray[np.int32],
+        likelihoods: list[tuple[int, NDArray[np.float64]]],
+        maximise: bool,
+        watched: bool,
+        time_limit: float | None,
+    ) -> tuple[NDArray[np.float64], float]: ...
+
+def is_possible(
+    factors: Factors,
+    codes: NDArray[np.int32],
+    likelihoods: list[tuple[int, NDArray[np.float64]]],
+    answered: list[int],
+    max_trials: int,
+) -> bool | None: ...
+def best_order(
+    n: int, edges: NDArray[np.int32], n_states: list[float], seed: int, seconds: float
+) -> list[int]: ...
+
+class BagTree:
+    def __init__(
+        self, factors: Factors, bags: list[list[int]], home: NDArray[np.int32]
+    ) -> None: ...
+
+class Calibration:
+    def __init__(
+        self, tree: BagTree, order: NDArray[np.int32], parent: NDArray[np.int32]
+    ) -> None: ...
+    def marginals(
+        self,
+        codes: NDArray[np.int32],
+        likelihoods: list[tuple[int, NDArray[np.float64]]],
+        n_posteriors: int,
+    ) -> tuple[NDArray[np.float64], float]: ...
+    def cost(self, codes: NDArray[np.int32]) -> float: ...
+
+class TreeShape:
+    @property
+    def n_entries(self) -> float: ...
+
+def tree_shape(factors: Factors, codes: NDArray[np.int32], seconds: float) -> TreeShape: ...
+def adapted_marginals(
+    factors: Factors,
+    shape: TreeShape,
+    codes: NDArray[np.int32],
+    likelihoods: list[tuple[int, NDArray[np.float64]]],
+    n_posteriors: int,
+) -> tuple[NDArray[np.float64], float]: ...
+
 class RowMessages:
     def __init__(
         self,
-        n_states: NDArray[np.int32],
+        tree: BagTree,
+        order: NDArray[np.int32],
         parent: NDArray[np.int32],
-        variable_offsets: NDArray[np.int64],
-        variables: NDArray[np.int32],
-        tables: NDArray[np.float64],
-        exponents: NDArray[np.int32],
         target: int,
     ) -> None: ...
     def collect(
         self, rows: NDArray[np.int32], n_states: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def cost(self, rows: NDArray[np.int32]) -> float: ...
 
+def eliminate_rows(
+    factors: Factors, target: int, rows: NDArray[np.int32], n_states: int, max_entries: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def elimination_cost(factors: Factors, target: int, rows: NDArray[np.int32]) -> float: ...
 def find_clusters(
     n: int,
     child: NDArray[np.int32],
@@ -268,7 +352,7 @@ def live_subsets(
     record: bool,
     n_jobs: int,
     time_limit: float | None,
-    on_progress: Callable[[int], None] | None,
+    on_progress: Callable[[int], tuple[float, int] | None] | None,
 ) -> tuple[
     str, list[int], float, float, int, int, list[tuple[int, list[tuple[int, float, int]]]]
 ]: ...

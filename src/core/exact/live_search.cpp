@@ -31,12 +31,14 @@ constexpr double short_share = 0.75;
 
 LiveSearch::LiveSearch(const ScoreIndex& index, std::span<const double> scores,
                        const WidthLimit& limit, double known, double tolerance,
-                       ClusterPrices prices, std::int64_t max_bytes, bool record)
+                       ClusterPrices prices, std::int64_t max_bytes, bool record,
+                       int n_jobs)
     : index_(index),
       scores_(scores),
       limit_(limit),
       known_(known),
       tolerance_(tolerance),
+      n_jobs_(n_jobs),
       prices_(std::move(prices)),
       least_(minus_infinity),
       max_bytes_(max_bytes),
@@ -51,19 +53,20 @@ double LiveSearch::bound() const {
   return std::max(known_, nodes_.begin()->second.bound + offset_);
 }
 
-LiveStatus LiveSearch::run(int n_jobs, Control& control) {
+LiveStatus LiveSearch::run(Control& control) {
   auto root = std::make_unique<LiveGraph>();
-  const LiveOutcome outcome = build(*root, n_jobs, control);
+  const LiveOutcome outcome = build(*root, control);
   if (outcome == LiveOutcome::out_of_memory) return LiveStatus::out_of_memory;
   if (outcome == LiveOutcome::stopped) return LiveStatus::stopped;
-  if (!start(std::move(root), n_jobs, control)) return LiveStatus::solved;
+  if (!start(std::move(root), control)) return LiveStatus::solved;
   while (!nodes_.empty()) {
+    take_from_elsewhere();
     if (control.expired()) return LiveStatus::stopped;
     if (used_bytes() > static_cast<double>(max_bytes_)) return LiveStatus::out_of_memory;
     std::vector<Node> nodes = take();
     if (nodes.empty()) break;
-    find_obstructions(nodes, n_jobs, control);
-    std::vector<Trial> trials = try_all(nodes, n_jobs, control);
+    find_obstructions(nodes, control);
+    std::vector<Trial> trials = try_all(nodes, control);
     if (control.expired()) {
       for (Node& node : nodes) keep(std::move(node));
       return LiveStatus::stopped;
@@ -82,16 +85,16 @@ LiveStatus LiveSearch::run(int n_jobs, Control& control) {
   return LiveStatus::solved;
 }
 
-LiveOutcome LiveSearch::build(LiveGraph& graph, int n_jobs, Control& control) {
+LiveOutcome LiveSearch::build(LiveGraph& graph, Control& control) {
   const double wanted = known_ + tolerance_;
   offset_ = collect_families(index_, scores_, limit_.k(), wanted, prices_, graph);
   least_ = wanted - offset_;
-  if (prices_.clusters.empty()) return build_by_tables(least_, max_bytes_, n_jobs, control, graph);
-  return build_by_prices(prices_, least_, max_bytes_, n_jobs, control, graph);
+  if (prices_.clusters.empty()) return build_by_tables(least_, max_bytes_, n_jobs_, control, graph);
+  return build_by_prices(prices_, least_, max_bytes_, n_jobs_, control, graph);
 }
 
 // The root: its longest path is the best structure without a limit. False if that is the answer.
-bool LiveSearch::start(std::unique_ptr<LiveGraph> graph, int n_jobs, Control& control) {
+bool LiveSearch::start(std::unique_ptr<LiveGraph> graph, Control& control) {
   LongestPath path;
   n_nodes_ = 1;
   if (path.run(*graph, EdgeSet{}, least_) == minus_infinity) {
@@ -111,16 +114,16 @@ bool LiveSearch::start(std::unique_ptr<LiveGraph> graph, int n_jobs, Control& co
     improve(root.bound, path.families());
     return false;
   }
-  measure_costs(root, n_jobs, control);
+  measure_costs(root, control);
   keep(std::move(root));
   return true;
 }
 
 // What the loss of each pair of the best structure costs: it decides which obstructions are found.
-void LiveSearch::measure_costs(const Node& root, int n_jobs, Control& control) {
+void LiveSearch::measure_costs(const Node& root, Control& control) {
   std::vector<Node> nodes(1, root);
   root.edges.each([&](int edge) { nodes[0].open.push_back(edge); });
-  for (const Trial& trial : try_all(nodes, n_jobs, control)) learn_cost(root, trial);
+  for (const Trial& trial : try_all(nodes, control)) learn_cost(root, trial);
 }
 
 std::vector<LiveSearch::Node> LiveSearch::take() {
@@ -142,9 +145,9 @@ std::vector<LiveSearch::Node> LiveSearch::take() {
   return result;
 }
 
-void LiveSearch::find_obstructions(std::vector<Node>& nodes, int n_jobs, Control& control) {
+void LiveSearch::find_obstructions(std::vector<Node>& nodes, Control& control) {
   for_each_unit(
-      static_cast<std::int64_t>(nodes.size()), nodes.size() < 4 ? 1 : n_jobs, control,
+      static_cast<std::int64_t>(nodes.size()), nodes.size() < 4 ? 1 : n_jobs_.load(), control,
       [&] { return SmallTreewidth(limit_); },
       [&](std::int64_t i, SmallTreewidth& decision) {
         Node& node = nodes[at(i)];
@@ -198,7 +201,7 @@ std::vector<int> LiveSearch::shrunk_edges(const Node& node, Random* random,
   return needed;
 }
 
-std::vector<LiveSearch::Trial> LiveSearch::try_all(const std::vector<Node>& nodes, int n_jobs,
+std::vector<LiveSearch::Trial> LiveSearch::try_all(const std::vector<Node>& nodes,
                                                    Control& control) {
   std::vector<Trial> trials;
   std::size_t n_steps = 0;
@@ -212,7 +215,7 @@ std::vector<LiveSearch::Trial> LiveSearch::try_all(const std::vector<Node>& node
     SmallTreewidth decision;
   };
   for_each_unit(
-      static_cast<std::int64_t>(trials.size()), n_steps < few_steps ? 1 : n_jobs, control,
+      static_cast<std::int64_t>(trials.size()), n_steps < few_steps ? 1 : n_jobs_.load(), control,
       [&] { return Scratch(limit_); },
       [&](std::int64_t i, Scratch& scratch) {
         Trial& trial = trials[at(i)];
@@ -299,6 +302,15 @@ void LiveSearch::improve(double value, const std::vector<std::int64_t>& families
   best_families_ = families;
   known_ = value + offset_;
   least_ = value + tolerance_;
+}
+
+// A better structure that was found elsewhere takes the place of the best one.
+void LiveSearch::take_from_elsewhere() {
+  const double score = elsewhere_.load();
+  if (score <= known_) return;
+  best_families_.clear();
+  known_ = score;
+  least_ = known_ + tolerance_ - offset_;
 }
 
 std::shared_ptr<const LiveGraph> LiveSearch::counted(std::shared_ptr<const LiveGraph> graph) {

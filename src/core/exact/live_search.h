@@ -49,11 +49,18 @@ class LiveSearch {
   /// of clusters, live subsets are found by them, otherwise by tables over all subsets.
   LiveSearch(const ScoreIndex& index, std::span<const double> scores, const WidthLimit& limit,
              double known, double tolerance, ClusterPrices prices, std::int64_t max_bytes,
-             bool record);
+             bool record, int n_jobs);
 
-  LiveStatus run(int n_jobs, Control& control);
+  LiveStatus run(Control& control);
 
-  /// The best structure found, as positions of its families; empty if none beats the known one.
+  /// Hear, while the search runs, of a structure found elsewhere, and how many threads to use.
+  void hear(double known, int n_jobs) {
+    elsewhere_.store(known);
+    n_jobs_.store(n_jobs);
+  }
+
+  /// The best structure found, as positions of its families; empty if none beats the known one and
+  /// those heard of.
   const std::vector<std::int64_t>& families() const { return best_families_; }
   /// No structure within the limit scores more than this, or more than the known one.
   double bound() const;
@@ -88,19 +95,20 @@ class LiveSearch {
   // Greatest bound first, then the oldest.
   using Key = std::pair<double, std::int64_t>;
 
-  LiveOutcome build(LiveGraph& graph, int n_jobs, Control& control);
-  bool start(std::unique_ptr<LiveGraph> graph, int n_jobs, Control& control);
-  void measure_costs(const Node& root, int n_jobs, Control& control);
+  LiveOutcome build(LiveGraph& graph, Control& control);
+  bool start(std::unique_ptr<LiveGraph> graph, Control& control);
+  void measure_costs(const Node& root, Control& control);
   std::vector<Node> take();
-  void find_obstructions(std::vector<Node>& nodes, int n_jobs, Control& control);
+  void find_obstructions(std::vector<Node>& nodes, Control& control);
   std::vector<int> obstruction(const Node& node, SmallTreewidth& decision) const;
   std::vector<int> shrunk_edges(const Node& node, Random* random, SmallTreewidth& decision) const;
-  std::vector<Trial> try_all(const std::vector<Node>& nodes, int n_jobs, Control& control);
+  std::vector<Trial> try_all(const std::vector<Node>& nodes, Control& control);
   void settle(const Node& node, std::span<Trial> trials);
   void keep(Node node);
   void learn_cost(const Node& node, const Trial& trial);
   double cost(int edge, const Node& node) const;
   void improve(double value, const std::vector<std::int64_t>& families);
+  void take_from_elsewhere();
   std::shared_ptr<const LiveGraph> counted(std::shared_ptr<const LiveGraph> graph);
   double used_bytes() const;
 
@@ -108,6 +116,8 @@ class LiveSearch {
   std::span<const double> scores_;
   const WidthLimit& limit_;
   double known_, tolerance_;
+  std::atomic<double> elsewhere_{minus_infinity};
+  std::atomic<int> n_jobs_;
   ClusterPrices prices_;
   double least_;             // values below are of no interest
   double offset_ = 0;        // what is added to a value to get a score

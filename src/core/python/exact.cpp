@@ -57,10 +57,16 @@ void bind_live(nb::module_& m) {
         Control control;
         control.set_time_limit(time_limit);
         LiveSearch search(index, view(scores), limit, known, tolerance,
-                          {std::move(clusters), std::move(prices)}, max_bytes, record);
-        auto [status, interrupted] =
-            run_watched(control, progress_report(control, on_progress),
-                        [&](Control& shared) { return search.run(n_jobs, shared); });
+                          {std::move(clusters), std::move(prices)}, max_bytes, record, n_jobs);
+        auto report = [&] {
+          if (on_progress.is_none()) return;
+          const nb::object heard = on_progress(control.done.load());
+          if (heard.is_none()) return;
+          const auto [score, n_threads] = nb::cast<std::pair<double, int>>(heard);
+          search.hear(score, n_threads);
+        };
+        auto [status, interrupted] = run_watched(
+            control, report, [&](Control& shared) { return search.run(shared); });
         const char* text = interrupted                            ? "interrupted"
                            : status == LiveStatus::solved         ? "solved"
                            : status == LiveStatus::out_of_memory  ? "out_of_memory"

@@ -83,7 +83,7 @@ def _anneal_beside_bound(
     changes = {"time_limit": left} if start is None else {"time_limit": left, "start": start}
     rest = run.with_changes(**changes)
     return beside_bound(
-        lambda bound: anneal(scores, rest.with_changes(known_bound=bound)),
+        lambda enough: anneal(scores, rest.with_changes(enough=enough)),
         scores,
         treewidth=max(run.k, 1),
         time_limit=left,

@@ -44,9 +44,9 @@ class Run:
     on_progress, on_improvement
         As for `twbn.learn`. Without `time_limit` and `max_iterations`, the limit is 10 seconds.
         `treewidth` is never None afterwards.
-    known_bound
-        Returns an upper bound that is computed beside the search and may fall while it runs. A
-        search under a time limit may stop once its structure reaches it.
+    enough
+        Says of a score whether a search under a time limit may stop with it: for work that goes
+        on beside the search.
     method
         The method name recorded in results.
     n, k
@@ -75,7 +75,7 @@ class Run:
     start: Start | None = None
     on_progress: Progress | None = None
     on_improvement: Improvement | None = None
-    known_bound: Callable[[], float] | None = None
+    enough: Callable[[float], bool] | None = None
     method: str = "unknown"
     n: int = field(init=False)
     k: int = field(init=False)

@@ -21,7 +21,7 @@ __all__ = ["beside_bound", "with_bound"]
 
 
 def beside_bound(
-    search: Callable[[Callable[[], float]], SearchResult],
+    search: Callable[[Callable[[float], bool]], SearchResult],
     scores: LocalScores,
     *,
     treewidth: int,
@@ -30,21 +30,22 @@ def beside_bound(
 ) -> SearchResult:
     """Run a search while a bound is computed in a thread; return the result with that bound.
 
-    The bound computation ends with the search, which is given a function that returns the bound so
-    far. It runs in the core and in a separate process, so the two share the machine but do not
-    compete for the interpreter. It needs a score table; with lazy scores, no bound is computed.
+    The bound computation ends with the search, which is given a function that says of a score
+    whether it reaches the bound. It runs in the core and in a separate process, so the two share
+    the machine but do not compete for the interpreter. It needs a score table; with lazy scores, no
+    bound is computed.
     """
     best = math.inf
 
-    def known_bound() -> float:
-        return best
+    def enough(score: float) -> bool:
+        return score >= best - TOLERANCE * abs(best)
 
     def on_bound(_seconds: float, bound: float) -> None:
         nonlocal best
         best = bound
 
     if not isinstance(scores, ScoreTable):
-        return search(known_bound)
+        return search(enough)
     found: list[Bound] = []
     failures: list[Exception] = []
     stop = threading.Event()
@@ -67,7 +68,7 @@ def beside_bound(
     thread = threading.Thread(target=compute, daemon=True)
     thread.start()
     try:
-        result = search(known_bound)
+        result = search(enough)
     finally:
         stop.set()
         thread.join()

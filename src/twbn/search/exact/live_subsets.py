@@ -11,6 +11,7 @@ from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.scores.tabulate import tabulated
 from twbn.search.certificate.proof import Branch, Proof
+from twbn.search.exact.beside import AnnealingBeside
 from twbn.search.heuristic.anneal import anneal
 from twbn.search.method import register, search_method
 from twbn.search.result import TOLERANCE, TracePoint
@@ -77,25 +78,34 @@ def prove(
     table: ScoreTable, run: Run, known: SearchResult, *, gib: float, certify: bool = False
 ) -> SearchResult:
     """Return a known structure, or a better one, with a bound: its score if all goes well."""
-    report = None
-    if run.on_progress is not None:
-        report = lambda n_nodes: run.tell(n_nodes, known.score)  # noqa: E731
-    outcome, families, bound, _root_bound, n_nodes, n_live, tree = _core.live_subsets(
-        table.index,
-        table.scores,
-        run.limit.compiled,
-        known.score,
-        TOLERANCE * abs(known.score),
-        [],
-        [],
-        int(gib * 2**30),
-        certify,
-        run.workers,
-        run.time_left_if_limited,
-        report,
-    )
-    dag, proof = known.dag, known.decomposition
-    if families:
+    told = known.score
+    with AnnealingBeside(table, run, known) as beside:
+
+        def report(n_nodes: int) -> tuple[float, int]:
+            nonlocal told
+            best = beside.best
+            run.tell(n_nodes, best.score)
+            if run.on_improvement is not None and best.score > told:
+                told = best.score
+                run.on_improvement(best)
+            return best.score, beside.workers_for_proof()
+
+        outcome, families, bound, _root_bound, n_nodes, n_live, tree = _core.live_subsets(
+            table.index,
+            table.scores,
+            run.limit.compiled,
+            known.score,
+            TOLERANCE * abs(known.score),
+            [],
+            [],
+            int(gib * 2**30),
+            certify,
+            run.workers,
+            run.time_left_if_limited,
+            report,
+        )
+    dag, proof = beside.best.dag, beside.best.decomposition
+    if families and float(table.scores[families].sum()) > beside.best.score:
         dag = Dag(tuple(table.parents_at(position) for position in families))
         proof = _decomposed(dag, run.limit)
     score = table.total(dag)

@@ -44,9 +44,10 @@ def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResu
 
     Notes
     -----
-    Up to 25 variables, live subsets are searched. Otherwise, or in the remaining time if memory
-    runs out: annealing beside a bound, and then, for up to 32 variables, the integer program with
-    cuts, which starts from what annealing has found.
+    Up to 25 variables, live subsets are searched, under a time limit with annealing beside them
+    on one of several workers, and with annealing alone at the end. Otherwise, or in the remaining
+    time if memory runs out: annealing beside a bound, and then, for up to 32 variables and a
+    treewidth limit of 2, the integer program with cuts, which starts from what annealing has found.
     """
     bound, start = math.inf, run.first
     proved = proved_by_subsets(scores, _most_of(run), certify=certify)
@@ -111,7 +112,7 @@ def _without_tables(scores: LocalScores, run: Run) -> SearchResult:
     seconds = DEFAULT_TIME_LIMIT if run.unlimited else run.time_left or LEAST_SECONDS
     first = run.with_changes(time_limit=(ANNEAL_SHARE if with_program else 1.0) * seconds)
     result = beside_bound(
-        lambda bound: anneal(scores, first.with_changes(known_bound=bound)),
+        lambda enough: anneal(scores, first.with_changes(enough=enough)),
         scores,
         treewidth=max(run.k, 1),
         time_limit=first.time_limit,

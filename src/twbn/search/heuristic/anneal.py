@@ -239,7 +239,7 @@ class _Annealing:
                 left = self._run.time_left or math.inf
                 work = work._replace(seconds=min(work.seconds, left))
         run = self._run
-        listeners = (run.on_progress, run.on_improvement, run.known_bound)
+        listeners = (run.on_progress, run.on_improvement, run.enough)
         watched = any(listener is not None for listener in listeners)
         before, live = self._n_done, self._best.score
 
@@ -252,7 +252,7 @@ class _Annealing:
         def report(n_done: int) -> bool:
             self._tell()
             run.tell(before + n_done, live)
-            return self._is_optimal(live) and run.max_iterations is None
+            return self._is_enough(live) and run.max_iterations is None
 
         return run_in_threads(
             self._scores,
@@ -284,18 +284,18 @@ class _Annealing:
                 self._polish()
             point = TracePoint(run.seconds, self._n_done, self._best.score, self._bound)
             self._trace.append(point)
-        optimal = self._is_optimal(self._best.score)
+        enough = self._is_enough(self._best.score)
         # A limit on proposals is always used up, so that results do not depend on thread timing.
         over = run.deadline.left_or_forever <= 0.001
         if over and run.max_iterations is not None:
             self._out_of_time = self._n_done < run.max_iterations - self._n_chains()
-        return last or over or self._interrupted or (optimal and run.max_iterations is None)
+        return last or over or self._interrupted or (enough and run.max_iterations is None)
 
-    def _is_optimal(self, score: float) -> bool:
-        """Say whether no structure can score more."""
-        elsewhere = self._run.known_bound
-        bound = self._bound if elsewhere is None else min(self._bound, elsewhere())
-        return score >= bound - TOLERANCE * abs(bound)
+    def _is_enough(self, score: float) -> bool:
+        """Say whether no structure can score more, or none is asked for."""
+        if score >= self._bound - TOLERANCE * abs(self._bound):
+            return True
+        return self._run.enough is not None and self._run.enough(score)
 
     def _polish(self) -> None:
         """Take the best structure inside the decomposition of the current best, if it is better."""
