@@ -5,6 +5,7 @@ Data: TWBN_SHARED, by default ../shared beside the project.
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import resource
@@ -17,14 +18,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import twbn
+from questions import FINDINGS, N_QUESTIONS, ask_agrum, ask_twbn
+from questions import N_ROWS as QUESTION_ROWS
 from wide_data import random_dag, sample_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
 SHARED = Path(os.environ.get("TWBN_SHARED", Path(__file__).parents[2] / "shared"))
+NETWORKS = [
+    "alarm",
+    "andes",
+    "asia",
+    "cancer",
+    "child",
+    "hailfinder",
+    "hepar2",
+    "insurance",
+    "munin1",
+    "pigs",
+    "sachs",
+    "win95pts",
+]
 N_ROWS, GAPS = 10_000, 0.3
 N_AGRUM, N_PGMPY = 500, 20  # rows that the others are timed on
 
@@ -37,6 +54,36 @@ def seconds(job: Callable[[], object], repeat: int = 3) -> float:
         job()
         times.append(time.perf_counter() - begun)
     return min(times)
+
+
+def print_questions(folder: Path, names: Sequence[str]) -> None:
+    """Print the times of random questions to networks beside those of pyAgrum."""
+    kinds = ("cold question", "warm question", "all marginals", "row with gaps")
+    print(
+        f"random questions ({N_QUESTIONS} each with {', '.join(map(str, FINDINGS))} findings), all "
+        f"marginals, {QUESTION_ROWS:,} rows; microseconds for one, and how often pyAgrum takes that"
+    )
+    print(f"{'network':14}{'n':>5}" + "".join(f"{kind:>23}" for kind in kinds))
+    ratios = []
+    for name in names:
+        path = folder / f"{name}.bif"
+        if not path.exists():
+            print(f"{name}: no data at {path}")
+            continue
+        network = twbn.read_network(path)
+        ours, answers = ask_twbn(network, seed=1)
+        theirs, difference = ask_agrum(network, 1, answers)
+        if difference > 1e-9:
+            raise SystemExit(f"{name}: pyAgrum's answers differ by {difference:.1e}")
+        ratios.append([b / a for a, b in zip(ours, theirs, strict=True)])
+        cells = zip(ours, ratios[-1], strict=True)
+        line = "".join(f"{1e6 * us:14,.1f}{ratio:8,.1f}x" for us, ratio in cells)
+        print(f"{name:14}{network.n_variables:5}{line}", flush=True)
+    if ratios:
+        means = np.exp(np.log(ratios).mean(axis=0))
+        print(f"{'geometric mean':19}" + "".join(f"{'':14}{mean:8,.1f}x" for mean in means))
+    mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory of both: {mib:,.0f} MiB\n", flush=True)
 
 
 def learned_network() -> twbn.Network:
@@ -153,8 +200,16 @@ def print_wide() -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=SHARED / "bif", help="BIF files")
+    parser.add_argument("--networks", nargs="*", default=NETWORKS)
+    parser.add_argument("--only-questions", action="store_true")
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
+    print_questions(options.folder, options.networks)
+    if options.only_questions:
+        return
     print(f"posterior of one column for {N_ROWS:,} rows, {GAPS:.0%} of the cells missing at random")
     print(
         f"{'network':14}{'µs/row':>9}{'pyAgrum':>11}{'pgmpy':>11}{'one query µs':>14}{'pyAgrum':>9}"

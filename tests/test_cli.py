@@ -314,6 +314,23 @@ def test_from_a_table_to_answers(tmp_path: Path) -> None:
     assert twbn("fit", result, "--data", data, "--ess", "0", "-o", net).returncode == 0
     done = twbn("query", net, "-q", "rain", "-e", "grass=wet", "--json")
     assert json.loads(done.stdout)["rain"] == pytest.approx({"no": 1 / 3, "yes": 2 / 3})
+    explained = (
+        "query",
+        net,
+        "-q",
+        "rain",
+        "-e",
+        "grass=wet",
+        "--explain",
+        "--memory-limit",
+        "1GiB",
+    )
+    assert "2 relevant variables, width 0, 2 entries" in twbn(*explained).stdout
+    cost = json.loads(twbn(*explained, "--json").stdout)["costs"]["rain"]
+    assert (cost["relevant"], cost["n_passes"]) == (["rain", "grass"], 1)
+    done = twbn("query", net, "-q", "rain", "--memory-limit", "some")
+    assert done.returncode == 2
+    assert "--memory-limit must be a number of GiB" in done.stderr
     done = twbn("mpe", net, "-e", "grass=wet", "--json")
     assert json.loads(done.stdout)["states"] == {"rain": "yes", "grass": "wet"}
     assert "rain=no" in twbn("mpe", net).stdout

@@ -6,6 +6,7 @@ import difflib
 import math
 import numbers
 import os
+import re
 from typing import TYPE_CHECKING, Any, overload
 
 from twbn.errors import Option, OptionError
@@ -27,6 +28,9 @@ __all__ = [
 
 #: Seconds that mean "as long as it takes": some thirty years.
 FOREVER = 1e9
+
+#: Units in which a memory limit may be written, in GiB.
+_MEMORY_UNITS = {"MIB": 1 / 1024, "MB": 1e6 / 2**30, "GIB": 1.0, "GB": 1e9 / 2**30}
 
 #: The options with which a data file may have been read, and the types of their values.
 _DATA_OPTIONS: Mapping[str, tuple[type, ...]] = {
@@ -103,10 +107,22 @@ def checked_n_jobs(n_jobs: int | None) -> int:
     return os.cpu_count() or 1
 
 
-def checked_memory_limit(gib: float | None) -> float:
-    """Return a memory limit in GiB, by default half of the machine's memory."""
+def checked_memory_limit(gib: float | str | None) -> float:
+    """Return a memory limit in GiB, by default half of the machine's memory.
+
+    Examples
+    --------
+    >>> checked_memory_limit(1.5), checked_memory_limit("512 MiB")
+    (1.5, 0.5)
+    """
     if gib is None:
         return half_of_memory()
+    if isinstance(gib, str):
+        written = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([MG]i?B)\s*", gib, re.IGNORECASE)
+        if written is None or float(written[1]) == 0:
+            problem = f" must be a number of GiB or a text such as '500MiB', got {gib!r}"
+            raise OptionError(Option("memory_limit"), problem)
+        return float(written[1]) * _MEMORY_UNITS[written[2].upper()]
     if not (_is_number(gib) and 0 < gib < math.inf):
         problem = f" must be a positive, finite number of GiB, got {gib!r}"
         raise OptionError(Option("memory_limit"), problem)

@@ -1,101 +1,40 @@
 #include "inference/row_messages.h"
 
 #include <algorithm>
-#include <cmath>
-
-#include "base/numbers.h"
+#include <utility>
 
 namespace twbn {
 
-namespace {
-
-/// Products of positive numbers below this have lost precision, or are about to.
-constexpr double least_product = 1e-290;
-
-double log_of(double value) { return std::log(value); }
-double log_of(const WideNumber& value) { return value.is_zero() ? -HUGE_VAL : value.log(); }
-bool is_zero(double value) { return value <= 0; }
-bool is_zero(const WideNumber& value) { return value.is_zero(); }
-}  // namespace
-
-template <>
-double RowMessages::sum_inside(const Bag& bag, Pass<double>& pass) const {
-  const double* table = tables_.data() + bag.table;
-  pass.inner_at = pass.at;
-  double sum = 0;
-  do {
-    double product = table[pass.inner_at[0]];
-    for (std::size_t c = 0; c < pass.from.size(); ++c) {
-      product *= pass.from[c][pass.inner_at[c + 1]];
-    }
-    if (product < least_product && !pass.underflow) [[unlikely]] {
-      bool positive = table[pass.inner_at[0]] > 0;
-      for (std::size_t c = 0; c < pass.from.size(); ++c) {
-        positive = positive && pass.from[c][pass.inner_at[c + 1]] > 0;
-      }
-      pass.underflow = positive;
-    }
-    sum += product;
-  } while (advance(pass.inner, pass.inner_at));
-  return sum;
-}
-
-template <>
-WideNumber RowMessages::sum_inside(const Bag& bag, Pass<WideNumber>& pass) const {
-  const double* table = tables_.data() + bag.table;
-  const std::int32_t* exponents = exponents_.empty() ? nullptr : exponents_.data() + bag.table;
-  pass.inner_at = pass.at;
-  WideNumber sum;
-  do {
-    const std::int64_t entry = pass.inner_at[0];
-    WideNumber product(table[entry], exponents ? exponents[entry] : 0);
-    for (std::size_t c = 0; c < pass.from.size(); ++c) {
-      product *= pass.from[c][pass.inner_at[c + 1]];
-    }
-    sum += product;
-  } while (advance(pass.inner, pass.inner_at));
-  return sum;
-}
-
-RowMessages::RowMessages(const BagTables& bags, std::int32_t target)
-    : tables_(bags.tables.begin(), bags.tables.end()),
-      exponents_(bags.exponents.begin(), bags.exponents.end()),
-      bags_(bags.parent.size()),
-      target_(target) {
-  std::size_t table = 0;
+RowMessages::RowMessages(const BagTree& tree, std::span<const std::int32_t> order,
+                         std::span<const std::int32_t> parent, std::int32_t target)
+    : bags_(order.size()), n_variables_(at(tree.factors().n_variables())), target_(target) {
+  std::vector<std::size_t> place(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[at(order[i])] = i;
   std::size_t message = 0;
-  const auto members = [&](std::size_t b) {
-    const auto first = static_cast<std::size_t>(bags.variable_offsets[b]);
-    const auto last = static_cast<std::size_t>(bags.variable_offsets[b + 1]);
-    return bags.variables.subspan(first, last - first);
-  };
-  for (std::size_t b = 0; b < bags_.size(); ++b) {
-    Bag& bag = bags_[b];
-    bag.table = table;
-    bag.message = message;
-    std::int64_t stride = 1;
-    const auto inside = members(b);
-    for (std::size_t i = inside.size(); i-- > 0;) {
-      const std::int32_t v = inside[i];
-      bag.axes.insert(bag.axes.begin(), Axis{v, bags.n_states[at(v)], -1, {stride}});
-      stride *= bags.n_states[at(v)];
-    }
-    table += static_cast<std::size_t>(stride);
+  for (std::size_t i = 0; i < bags_.size(); ++i) {
+    Bag& bag = bags_[i];
+    const auto b = at(order[i]);
+    const auto inside = tree.bag(b);
+    for (const BagTree::Table& table : tree.tables(b)) bag.tables.push_back(table.values);
+    std::span<const std::int32_t> above;
+    if (i > 0) above = tree.bag(at(parent[b]));
     std::int64_t out = 1;
-    for (std::size_t i = bag.axes.size(); i-- > 0;) {
-      Axis& axis = bag.axes[i];
-      bool kept = axis.variable == target && b == 0;
-      if (b > 0) {
-        const auto above = members(at(bags.parent[b]));
-        kept = std::find(above.begin(), above.end(), axis.variable) != above.end();
+    for (std::size_t a = inside.size(); a-- > 0;) {
+      const std::int32_t v = inside[a];
+      Axis axis{v, tree.factors().n_states(v), -1, {}};
+      for (const BagTree::Table& table : tree.tables(b)) axis.strides.push_back(table.strides[a]);
+      const bool kept =
+          i > 0 ? std::binary_search(above.begin(), above.end(), v) : v == target;
+      if (kept) {
+        axis.out = out;
+        out *= axis.n_states;
       }
-      if (!kept) continue;
-      axis.out = out;
-      out *= axis.n_states;
+      bag.axes.insert(bag.axes.begin(), std::move(axis));
     }
-    bag.message_size = static_cast<std::size_t>(out);
+    bag.message = message;
+    bag.message_size = at(out);
     message += bag.message_size;
-    if (b > 0) bags_[at(bags.parent[b])].children.push_back(static_cast<std::int32_t>(b));
+    if (i > 0) bags_[place[at(parent[b])]].children.push_back(static_cast<std::int32_t>(i));
   }
   for (Bag& bag : bags_) {
     for (Axis& axis : bag.axes) {
@@ -109,26 +48,16 @@ RowMessages::RowMessages(const BagTables& bags, std::int32_t target)
     }
   }
   n_entries_ = message;
-  bool underflow = !exponents_.empty();
-  if (!underflow) prior_ = prior_messages<double>(underflow);
-  always_wide_ = underflow;
+  prior_ = prior_messages<double>(always_wide_);
 }
 
 template <class Number>
 RowMessages::Messages<Number> RowMessages::prior_messages(bool& underflow) const {
   auto pass = make_pass<Number>();
-  const std::vector<std::int32_t> nothing(highest_variable() + 1, -1);
+  const std::vector<std::int32_t> nothing(n_variables_, -1);
   for (std::size_t b = bags_.size(); b-- > 0;) send<Number>(b, nothing, nullptr, pass);
-  underflow = pass.underflow;
+  underflow = pass.contraction.underflow;
   return std::move(pass.messages);
-}
-
-std::size_t RowMessages::highest_variable() const {
-  std::size_t highest = 0;
-  for (const Bag& bag : bags_) {
-    for (const Axis& axis : bag.axes) highest = std::max(highest, at(axis.variable));
-  }
-  return highest;
 }
 
 const RowMessages::Messages<WideNumber>& RowMessages::wide_prior() const {
@@ -157,26 +86,45 @@ RowMessages::Scratch RowMessages::scratch() const {
 double RowMessages::collect(std::span<const std::int32_t> row, std::span<double> posterior,
                             Scratch& scratch) const {
   if (!always_wide_) {
-    scratch.narrow.underflow = false;
+    scratch.narrow.contraction.underflow = false;
     const double log = run<double>(row, posterior, prior_, scratch.narrow);
-    if (!scratch.narrow.underflow) return log;
+    if (!scratch.narrow.contraction.underflow) return log;
   }
   if (scratch.wide.touched.empty()) scratch.wide = make_pass<WideNumber>();
   return run<WideNumber>(row, posterior, wide_prior(), scratch.wide);
+}
+
+bool RowMessages::is_touched(const Bag& bag, std::span<const std::int32_t> row,
+                             const std::vector<char>& touched) const {
+  for (const std::int32_t child : bag.children) {
+    if (touched[at(child)]) return true;
+  }
+  return std::any_of(bag.axes.begin(), bag.axes.end(), [&](const Axis& axis) {
+    return axis.out < 0 && row[at(axis.variable)] >= 0;
+  });
+}
+
+double RowMessages::cost(std::span<const std::int32_t> row) const {
+  std::vector<char> touched(bags_.size());
+  double sum = 0;
+  for (std::size_t b = bags_.size(); b-- > 0;) {
+    touched[b] = is_touched(bags_[b], row, touched);
+    if (!touched[b]) continue;
+    double entries = 1;
+    for (const Axis& axis : bags_[b].axes) {
+      if (axis.variable == target_ || row[at(axis.variable)] < 0) entries *= axis.n_states;
+    }
+    sum += entries;
+  }
+  return sum;
 }
 
 template <class Number>
 double RowMessages::run(std::span<const std::int32_t> row, std::span<double> posterior,
                         const Messages<Number>& prior, Pass<Number>& pass) const {
   for (std::size_t b = bags_.size(); b-- > 0;) {
-    const Bag& bag = bags_[b];
-    bool touched = false;
-    for (const std::int32_t child : bag.children) touched = touched || pass.touched[at(child)];
-    for (const Axis& axis : bag.axes) {
-      touched = touched || (axis.out < 0 && row[at(axis.variable)] >= 0);
-    }
-    pass.touched[b] = touched;
-    if (touched) {
+    pass.touched[b] = is_touched(bags_[b], row, pass.touched);
+    if (pass.touched[b]) {
       send(b, row, &prior, pass);
     } else {
       pass.messages.log[b] = prior.log[b];
@@ -194,64 +142,49 @@ double RowMessages::run(std::span<const std::int32_t> row, std::span<double> pos
   return pass.messages.log[0] + log_of(sum);
 }
 
-// The message of a bag: what is kept changes in the outer loop, what is summed out in the inner.
+// The message of a bag. Where a variable of the message is known, only entries with its code are
+// written; nothing else is read of it.
 template <class Number>
 void RowMessages::send(std::size_t b, std::span<const std::int32_t> row,
                        const Messages<Number>* prior, Pass<Number>& pass) const {
   const Bag& bag = bags_[b];
-  const std::size_t n_tables = bag.children.size() + 1;
-  pass.at.assign(n_tables + 1, 0);  // in the table, in the children's messages, in the message
-  pass.outer.clear();
-  pass.inner.clear();
-  for (const Axis& axis : bag.axes) {
-    const std::int32_t code = axis.variable == target_ ? -1 : row[at(axis.variable)];
-    if (code >= 0) {
-      for (std::size_t t = 0; t < n_tables; ++t) pass.at[t] += code * axis.strides[t];
-      if (axis.out >= 0) pass.at[n_tables] += code * axis.out;
-    } else if (axis.out >= 0) {
-      pass.outer.push_back({&axis, 0});
-    } else {
-      pass.inner.push_back({&axis, 0});
-    }
+  Contraction<Number>& contraction = pass.contraction;
+  contraction.clear();
+  for (const double* table : bag.tables) {
+    contraction.factors.push_back(Source<Number>::table(table));
   }
-  pass.from.clear();
   double log = 0;
   for (const std::int32_t child : bag.children) {
     const auto& source = pass.touched[at(child)] || !prior ? pass.messages.values : prior->values;
-    pass.from.push_back(source.data() + bags_[at(child)].message);
+    contraction.factors.push_back(
+        Source<Number>::message(source.data() + bags_[at(child)].message));
     log += pass.messages.log[at(child)];
   }
   Number* message = pass.messages.values.data() + bag.message;
-  Number largest = 0;
-  pass.first = pass.at;
-  do {
-    const Number sum = sum_inside(bag, pass);
-    message[pass.at[n_tables]] = sum;
-    if (largest < sum) largest = sum;
-  } while (advance(pass.outer, pass.at));
+  bool whole = true;  // all of the message is written
+  for (const Axis& axis : bag.axes) {
+    const std::int32_t code = axis.variable == target_ ? -1 : row[at(axis.variable)];
+    if (code >= 0) {
+      for (std::size_t t = 0; t < contraction.factors.size(); ++t) {
+        contraction.factors[t] = contraction.factors[t] + code * axis.strides[t];
+      }
+      if (axis.out >= 0) {
+        message += code * axis.out;
+        whole = false;
+      }
+    } else {
+      (axis.out >= 0 ? contraction.kept : contraction.summed)
+          .push_back({axis.n_states, axis.out, axis.strides.data()});
+    }
+  }
+  const Number largest = contraction.template run<false>(message);
   pass.messages.log[b] = log + log_of(largest);
   if (is_zero(largest)) return;
-  pass.at = pass.first;
-  do {
-    message[pass.at[n_tables]] /= largest;
-  } while (advance(pass.outer, pass.at));
-}
-
-bool RowMessages::advance(std::vector<Odometer>& wheels, std::vector<std::int64_t>& at) {
-  for (std::size_t i = wheels.size(); i-- > 0;) {
-    auto& [axis, code] = wheels[i];
-    const std::size_t n_tables = axis->strides.size();
-    const std::int64_t out = std::max<std::int64_t>(axis->out, 0);
-    if (++code < axis->n_states) {
-      for (std::size_t t = 0; t < n_tables; ++t) at[t] += axis->strides[t];
-      at[n_tables] += out;
-      return true;
-    }
-    for (std::size_t t = 0; t < n_tables; ++t) at[t] -= (code - 1) * axis->strides[t];
-    at[n_tables] -= (code - 1) * out;
-    code = 0;
+  if (whole) {
+    for (std::size_t i = 0; i < bag.message_size; ++i) message[i] /= largest;
+  } else {
+    contraction.divide(message, largest);
   }
-  return false;
 }
 
 }  // namespace twbn

@@ -7,20 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "inference/wide_number.h"
+#include "inference/bag_tree.h"
+#include "inference/contraction.h"
 
 namespace twbn {
-
-/// The bags of a junction tree, parents before children, with their tables one after the other.
-/// Axes are the bag's variables, ascending; the last changes fastest.
-struct BagTables {
-  std::span<const std::int32_t> n_states;          // of each variable
-  std::span<const std::int32_t> parent;            // of each bag; -1 for the first, the root
-  std::span<const std::int64_t> variable_offsets;  // of each bag in `variables`
-  std::span<const std::int32_t> variables;
-  std::span<const double> tables;
-  std::span<const std::int32_t> exponents;  // of two, for each entry of `tables`; may be empty
-};
 
 /// One pass towards the root for each row. A bag is summed only over the variables that the row
 /// leaves open, and a message that no evidence reaches is computed once for all rows.
@@ -31,8 +21,10 @@ struct BagTables {
 /// Nothing changes after construction: several threads may collect at once.
 class RowMessages {
  public:
-  /// `target`, a variable of the root bag, is kept; -1: nothing is, only the probability matters.
-  RowMessages(const BagTables& bags, std::int32_t target);
+  /// `order` has the bags, each after its parent (-1 for the first, the root). `target`, a variable
+  /// of the root, is kept; -1: nothing is, only the probability matters. `tree` must outlive this.
+  RowMessages(const BagTree& tree, std::span<const std::int32_t> order,
+              std::span<const std::int32_t> parent, std::int32_t target);
 
   /// What one thread needs for its rows. Made by `scratch`, used for one row after the other.
   class Scratch;
@@ -43,24 +35,22 @@ class RowMessages {
   /// minus infinity, and zeros, when they are impossible.
   double collect(std::span<const std::int32_t> row, std::span<double> posterior,
                  Scratch& scratch) const;
+  /// Entries that `collect` would go through for a row.
+  double cost(std::span<const std::int32_t> row) const;
 
  private:
   struct Axis {
     std::int32_t variable;
     std::int32_t n_states;
-    std::int64_t out;                  // stride in the bag's message, or -1 when summed out
-    std::vector<std::int64_t> strides;  // in the bag's table, then in the message of each child
+    std::int64_t out;                   // stride in the bag's message, or -1 when summed out
+    std::vector<std::int64_t> strides;  // in the bag's tables, then in the messages of its children
   };
   struct Bag {
     std::vector<Axis> axes;
-    std::vector<std::int32_t> children;
-    std::size_t table = 0;    // where its table begins
-    std::size_t message = 0;  // where its message begins
+    std::vector<const double*> tables;
+    std::vector<std::int32_t> children;  // in the order of passes
+    std::size_t message = 0;             // where its message begins
     std::size_t message_size = 1;
-  };
-  struct Odometer {
-    const Axis* axis;
-    std::int32_t code;
   };
   /// Messages of all bags, each divided by its largest entry, whose logarithms are added up.
   template <class Number>
@@ -73,32 +63,26 @@ class RowMessages {
   struct Pass {
     Messages<Number> messages;
     std::vector<char> touched;
-    std::vector<const Number*> from;  // the messages of the children of the bag at hand
-    std::vector<Odometer> outer, inner;
-    std::vector<std::int64_t> at, first, inner_at;
-    bool underflow = false;
+    Contraction<Number> contraction;
   };
 
   template <class Number>
   Messages<Number> prior_messages(bool& underflow) const;
   const Messages<WideNumber>& wide_prior() const;
-  std::size_t highest_variable() const;
   template <class Number>
   Pass<Number> make_pass() const;
+  bool is_touched(const Bag& bag, std::span<const std::int32_t> row,
+                  const std::vector<char>& touched) const;
   template <class Number>
   double run(std::span<const std::int32_t> row, std::span<double> posterior,
              const Messages<Number>& prior, Pass<Number>& pass) const;
   template <class Number>
   void send(std::size_t b, std::span<const std::int32_t> row, const Messages<Number>* prior,
             Pass<Number>& pass) const;
-  template <class Number>
-  Number sum_inside(const Bag& bag, Pass<Number>& pass) const;
-  static bool advance(std::vector<Odometer>& wheels, std::vector<std::int64_t>& at);
 
-  std::vector<double> tables_;
-  std::vector<std::int32_t> exponents_;
   std::vector<Bag> bags_;
   std::size_t n_entries_ = 0;  // of all messages
+  std::size_t n_variables_;
   std::int32_t target_;
   bool always_wide_ = false;
   Messages<double> prior_;

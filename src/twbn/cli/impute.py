@@ -42,7 +42,7 @@ def impute(
     columns = read_columns(data, options)
     missing = (*MISSING, *reading["missing"])
     parsing = Parsing(missing, reading["decimal"], reading["thousands"])
-    found = fill_columns(engine.tree, columns, how=how, seed=seed, parsing=parsing)
+    found = fill_columns(engine, columns, how=how, seed=seed, parsing=parsing)
     # Known cells stay as they are in the file, including columns that the network lacks.
     cells: list[list[Any]] = []
     for column in columns:

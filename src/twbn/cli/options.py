@@ -36,6 +36,7 @@ __all__ = [
     "MaxParents",
     "MaxStates",
     "MemoryLimit",
+    "MemoryText",
     "MethodName",
     "Missing",
     "Net",
@@ -110,6 +111,10 @@ Missing: TypeAlias = Annotated[
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
 TimeLimit: TypeAlias = Annotated[float | None, typer.Option(help="Time limit.", metavar="SECONDS")]
+MemoryText: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--memory-limit", help="Memory for an answer: 2GiB, 500MiB.", metavar="SIZE"),
+]
 MemoryLimit: TypeAlias = Annotated[float | None, typer.Option(help="Memory limit.", metavar="GIB")]
 MaxIterations: TypeAlias = Annotated[
     int | None, typer.Option(help="Iteration budget; same answer on any machine.")

@@ -1,8 +1,9 @@
 """Exact inference: junction trees and the questions they answer."""
 
+from twbn.inference.cost import QueryCost
 from twbn.inference.junction_tree import JunctionTree
 from twbn.inference.map import MapCost, MapResult
 from twbn.inference.posterior import Posterior
 from twbn.inference.query import Inference
 
-__all__ = ["Inference", "JunctionTree", "MapCost", "MapResult", "Posterior"]
+__all__ = ["Inference", "JunctionTree", "MapCost", "MapResult", "Posterior", "QueryCost"]

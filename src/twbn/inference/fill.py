@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twbn.data.columns import Column
-    from twbn.inference.junction_tree import JunctionTree
+    from twbn.inference.query import Inference
     from twbn.network.network import Network
 
 __all__ = ["HOW", "Fill", "fill", "fill_columns"]
@@ -40,19 +40,19 @@ DEFAULT = Parsing()
 Fill: TypeAlias = tuple["NDArray[np.int64]", list[Any]]
 
 
-def fill(tree: JunctionTree, data: Any, *, how: str = "mean", seed: int = 0) -> Any:
+def fill(engine: Inference, data: Any, *, how: str = "mean", seed: int = 0) -> Any:
     """Return data with missing cells filled in; see `twbn.Inference.impute`."""
     if how not in HOW:
         raise OptionError(Option("how"), f" must be one of {list(HOW)}, got {how!r}")
     if isinstance(data, Table):
-        return complete(tree, data, seed=seed) if how == "draw" else impute(tree, data)
+        return complete(engine, data, seed=seed) if how == "draw" else impute(engine, data)
     columns = columns_of(data)
-    found = fill_columns(tree, columns, how=how, seed=seed)
+    found = fill_columns(engine, columns, how=how, seed=seed)
     return with_cells(data, [column.name for column in columns], found)
 
 
 def fill_columns(
-    tree: JunctionTree,
+    engine: Inference,
     columns: Sequence[Column],
     *,
     how: str,
@@ -60,7 +60,7 @@ def fill_columns(
     parsing: Parsing = DEFAULT,
 ) -> dict[str, Fill]:
     """Return the rows to fill of each column that the network has, and the values."""
-    network = tree.network
+    network = engine.network
     options = CodingOptions(
         Discretize(),
         parsing,
@@ -76,9 +76,9 @@ def fill_columns(
     asked = table.take(some)
     place = {name: np.searchsorted(some, chosen) for name, chosen in rows.items()}
     if how == "mean":
-        values = {name: _expected(tree, asked.take(at), name) for name, at in place.items()}
+        values = {name: _expected(engine, asked.take(at), name) for name, at in place.items()}
     else:
-        filled = complete(tree, asked, seed=seed) if how == "draw" else impute(tree, asked)
+        filled = complete(engine, asked, seed=seed) if how == "draw" else impute(engine, asked)
         values = {
             name: _decoded(network, network.index(name), filled.codes[at, network.index(name)])
             for name, at in place.items()
@@ -109,11 +109,11 @@ def _rows_to_fill(
     return found
 
 
-def _expected(tree: JunctionTree, rows: Table, name: str) -> list[Any]:
+def _expected(engine: Inference, rows: Table, name: str) -> list[Any]:
     """Return the posterior mean of a number, or the most probable state, in each row."""
-    network = tree.network
+    network = engine.network
     v = network.index(name)
-    posterior = predict_proba(tree, rows, name)
+    posterior = predict_proba(engine, rows, name)
     coding = network.codings[v]
     if not isinstance(coding, Bins):
         return _decoded(network, v, posterior.argmax(axis=1).astype(np.int32))

@@ -11,26 +11,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn import _core
-from twbn.errors import MemoryLimitError, OptionError
+from twbn.errors import MemoryLimitError
 from twbn.graphs.decomposition import TreeDecomposition
-from twbn.graphs.treewidth import greedy_decomposition
 from twbn.inference.beliefs import Beliefs, exact_product, product, quotient
+from twbn.inference.factors import compiled_factors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from numpy.typing import NDArray
 
     from twbn.deadline import Deadline
-    from twbn.graphs.treewidth.bounds import Heuristic
     from twbn.network.network import Network
 
 __all__ = ["JunctionTree", "Likelihoods"]
 
 #: Entries of all tables together, above which a tree is not built: 1 GiB of numbers.
 MAX_ENTRIES = 2**27
-#: Greedy decompositions to try if a network has none; fewer for many variables.
-N_TRIES, MAX_TRIED_VARIABLES = 20, 2000
+#: Seconds for better elimination orders than the first, as long as that leaves many entries; and
+#: how many entries the tree of a network with a decomposition of its own may have for each
+#: variable before others are tried.
+ORDER_SECONDS, FEW_ENTRIES = 0.25, 200
 #: Entries of all tables with an axis for rows: 256 MiB.
 MAX_BATCH_ENTRIES = 2**25
 #: Entries of the compiled trees that are kept for later queries: 512 MiB.
@@ -48,36 +49,55 @@ class JunctionTree:
     Parameters
     ----------
     network
-        Its own decomposition is used, or one by greedy fill-in where it has none.
+        Of its own decomposition, if it has one, and those by greedy elimination orders, the one
+        with the smallest tables is used.
     max_entries
         The largest sum of table sizes to accept; a larger one is a MemoryLimitError.
+    factors
+        The compiled tables of the network, if they are there already.
+    refuse
+        Whether a larger tree is refused here, or where its tables are needed.
 
     Notes
     -----
     `n_entries` is the cost of a query: the numbers that a pass touches for each row.
     """
 
-    def __init__(self, network: Network, *, max_entries: int = MAX_ENTRIES) -> None:
+    def __init__(
+        self,
+        network: Network,
+        *,
+        max_entries: int = MAX_ENTRIES,
+        factors: _core.Factors | None = None,
+        refuse: bool = True,
+    ) -> None:
         self.network = network
         self.max_entries = max_entries
         self._lock = threading.Lock()
         self._row_messages: dict[int | None, _core.RowMessages] = {}
-        self.decomposition: TreeDecomposition = (
-            network.decomposition
-            if network.decomposition is not None
-            else _smallest_decomposition(network)
-        )
-        self.decomposition = _with_few_neighbours(self.decomposition)
+        self.factors = compiled_factors(network) if factors is None else factors
+        self.decomposition = _with_few_neighbours(_smallest_decomposition(network))
         self.bags = tuple(tuple(sorted(bag)) for bag in self.decomposition.bags)
-        sizes = [self._size(bag) for bag in self.bags]
-        self.n_entries = sum(sizes)
-        if self.n_entries > max_entries:
-            msg = (
-                f"the junction tree has {self.n_entries:,} entries (width "
-                f"{self.decomposition.width}, largest table {max(sizes):,}), more than the limit "
-                f"of {max_entries:,}; raise max_entries if there is memory for it"
-            )
-            raise MemoryLimitError(msg)
+        self.n_entries = sum(map(self._size, self.bags))
+        if refuse:
+            self.refuse_if_too_large()
+
+    @property
+    def fits(self) -> bool:
+        """Whether the tree has at most `max_entries` entries."""
+        return self.n_entries <= self.max_entries
+
+    def refuse_if_too_large(self) -> None:
+        """Raise MemoryLimitError if the tree has more than `max_entries` entries."""
+        if self.fits:
+            return
+        largest = max(map(self._size, self.bags))
+        msg = (
+            f"the junction tree has {self.n_entries:,} entries (width "
+            f"{self.decomposition.width}, largest table {largest:,}), more than the limit of "
+            f"{self.max_entries:,}; raise max_entries if there is memory for it"
+        )
+        raise MemoryLimitError(msg)
 
     @cached_property
     def home(self) -> tuple[int, ...]:
@@ -96,6 +116,7 @@ class JunctionTree:
     @cached_property
     def potentials(self) -> tuple[Beliefs, ...]:
         """For each bag the product of the tables whose home it is, with an axis for rows."""
+        self.refuse_if_too_large()
         network = self.network
         tables: list[list[Beliefs]] = [
             [Beliefs(bag, np.ones([1, *(network.n_states[v] for v in bag)]), np.zeros(1))]
@@ -107,35 +128,6 @@ class JunctionTree:
             axes = np.transpose(table, order)[None]
             tables[self.home[v]].append(Beliefs(tuple(sorted(family)), axes, np.zeros(1)))
         return tuple(exact_product(held, bag) for held, bag in zip(tables, self.bags, strict=True))
-
-    def collect(
-        self,
-        likelihoods: Likelihoods,
-        keep: Collection[int] = (),
-        *,
-        maximise: bool = False,
-    ) -> Beliefs:
-        """Return the belief over the variables in `keep`, after one pass towards them.
-
-        Everything else is summed out (or maximised over). The cost is that of all bags, plus
-        that of tables that hold variables of `keep` from several bags, checked beforehand.
-        """
-        root = self.root_for(keep)
-        parent, order = self.orientation(root)
-        wanted = set(keep)
-        self._refuse_too_wide(parent, order, wanted)
-        waiting: list[list[Beliefs]] = [[] for _ in self.bags]
-        evidence = self.by_bag(likelihoods)
-        for i in reversed(order):
-            belief = self.combine(i, waiting[i], evidence[i])
-            above = set(self.bags[parent[i]]) if parent[i] >= 0 else set()
-            kept = tuple(v for v in belief.variables if v in above or v in wanted)
-            message = belief.maximised(kept) if maximise else belief.summed(kept)
-            if parent[i] < 0:
-                return message
-            waiting[parent[i]].append(message)
-        msg = "a network without variables has no beliefs"
-        raise OptionError(msg)
 
     def upward(
         self,
@@ -206,30 +198,30 @@ class JunctionTree:
             return kept.setdefault(target, made)
 
     def _compiled(self, target: int | None) -> _core.RowMessages:
+        self.refuse_if_too_large()
         root = self.root_for(() if target is None else (target,))
+        return _core.RowMessages(self._compiled_bags, *self._rooted(root), _number(target))
+
+    def has_row_messages(self, target: int | None) -> bool:
+        """Say whether a pass towards a variable is compiled already."""
+        with self._lock:
+            return target in self._row_messages
+
+    @cached_property
+    def calibration(self) -> _core.Calibration:
+        """The compiled passes that give the marginals of all variables."""
+        self.refuse_if_too_large()
+        return _core.Calibration(self._compiled_bags, *self._rooted(0))
+
+    @cached_property
+    def _compiled_bags(self) -> _core.BagTree:
+        home = np.array(self.home, dtype=np.int32)
+        return _core.BagTree(self.factors, list(map(list, self.bags)), home)
+
+    def _rooted(self, root: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the bags from the root outwards, and the parent of each."""
         parent, order = self.orientation(root)
-        place = {bag: i for i, bag in enumerate(order)}
-        sizes = [len(self.bags[i]) for i in order]
-        tables = [self.potentials[i] for i in order]
-        exponents = np.empty(0, dtype=np.int32)
-        if any(table.exponents is not None for table in tables):
-            exponents = np.concatenate(
-                [
-                    np.zeros(t.values.size, np.int32)
-                    if t.exponents is None
-                    else np.clip(t.exponents, -(2**30), 2**30).astype(np.int32).ravel()
-                    for t in tables
-                ]
-            )
-        return _core.RowMessages(
-            np.array(self.network.n_states, dtype=np.int32),
-            np.array([place.get(parent[i], -1) for i in order], dtype=np.int32),
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            np.array([v for i in order for v in self.bags[i]], dtype=np.int32),
-            np.concatenate([table.values.ravel() for table in tables]),
-            exponents,
-            -1 if target is None else target,
-        )
+        return np.array(order, dtype=np.int32), np.array(parent, dtype=np.int32)
 
     def rows_at_once(self) -> int:
         """Return how many rows fit into one pass."""
@@ -260,23 +252,6 @@ class JunctionTree:
         for v, likelihood in likelihoods.items():
             found[self.home[v]][v] = likelihood
         return found
-
-    def _refuse_too_wide(
-        self, parent: Sequence[int], order: Sequence[int], wanted: set[int]
-    ) -> None:
-        """Refuse a query whose variables, carried from bag to bag, make a table too large."""
-        carried: list[set[int]] = [set() for _ in self.bags]
-        for i in reversed(order):
-            variables = carried[i] | set(self.bags[i])
-            size = self._size(variables)
-            if size > MAX_ENTRIES:
-                msg = (
-                    f"a table over {len(wanted)} variables of different bags would have "
-                    f"{size:,} entries, more than {MAX_ENTRIES:,}; ask for fewer at once"
-                )
-                raise MemoryLimitError(msg)
-            if parent[i] >= 0:
-                carried[parent[i]] |= variables & wanted
 
     def _size(self, variables: Iterable[int]) -> int:
         size = 1
@@ -319,21 +294,25 @@ def _with_few_neighbours(decomposition: TreeDecomposition) -> TreeDecomposition:
 
 
 def _smallest_decomposition(network: Network) -> TreeDecomposition:
-    """Return, of several greedy decompositions, the one with the smallest tables."""
+    """Return the decomposition with the smallest tables: the network's own, or one by an order."""
+    own = network.decomposition
+    if own is not None and _n_entries(own, network) <= FEW_ENTRIES * network.n_variables:
+        return own
     graph = network.dag.moral_graph()
+    n_states = list(map(float, network.n_states))
+    order = _core.best_order(network.n_variables, graph.edge_array, n_states, 0, ORDER_SECONDS)
+    found = TreeDecomposition.from_elimination_order(graph, order)
+    if own is not None and _n_entries(own, network) <= _n_entries(found, network):
+        return own
+    return found
 
-    def n_entries(decomposition: TreeDecomposition) -> int:
-        sizes = network.n_states
-        return sum(math.prod(sizes[v] for v in bag) for bag in decomposition.bags)
 
-    n_tries = max(1, min(N_TRIES, MAX_TRIED_VARIABLES // max(graph.n_vertices, 1)))
-    rules: tuple[Heuristic, ...] = ("min-fill", "min-degree")
-    tried = (
-        greedy_decomposition(graph, heuristic=rule, seed=seed)
-        for seed in range(n_tries)
-        for rule in rules
-    )
-    return min(tried, key=n_entries)
+def _n_entries(decomposition: TreeDecomposition, network: Network) -> int:
+    return sum(math.prod(network.n_states[v] for v in bag) for bag in decomposition.bags)
+
+
+def _number(target: int | None) -> int:
+    return -1 if target is None else target
 
 
 def _unpickled(network: Network, max_entries: int) -> JunctionTree:

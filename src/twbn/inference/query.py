@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from twbn.checks import checked_seed
+from twbn.checks import FOREVER, checked_memory_limit, checked_seed, checked_time_limit
 from twbn.errors import DataError, Option, OptionError
-from twbn.inference.beliefs import Beliefs, scaled
+from twbn.inference.elimination import Elimination, Limits
+from twbn.inference.factors import compiled_factors
 from twbn.inference.fill import fill
 from twbn.inference.junction_tree import MAX_ENTRIES, JunctionTree, Likelihoods
 from twbn.inference.map import (
@@ -23,20 +23,26 @@ from twbn.inference.map import (
     map_cost,
     marginal_map,
 )
+from twbn.inference.marginals import all_marginals
 from twbn.inference.posterior import Posterior
-from twbn.inference.rows import complete, log_codes, predict_proba
+from twbn.inference.row_answers import answer_rows
+from twbn.inference.rows import complete, predict_proba
 from twbn.inference.states import ImpossibleError, joint_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from twbn.data.coding import State
     from twbn.data.table import Table
+    from twbn.inference.cost import QueryCost
     from twbn.network.network import Network
 
 __all__ = ["Inference"]
+
+#: Seconds that one answer may take, by the prediction.
+TIME_LIMIT = 600.0
 
 
 class Inference:
@@ -47,7 +53,15 @@ class Inference:
     network
         A `Network`; its decomposition, or one by greedy fill-in, gives the junction tree.
     max_entries
-        Limit for the junction tree; see `JunctionTree`.
+        Limit for the junction tree, where an answer needs one; see `JunctionTree`.
+    memory_limit
+        Memory for one answer, in GiB or as a text such as ``"500MiB"``; by default half of the
+        machine's. An answer that takes more is computed in several passes (see `cost`).
+    time_limit
+        Seconds that one answer may take by the prediction; it is refused, with the time, before
+        anything is computed.
+    on_progress
+        Called with (passes done, passes in all) where an answer takes several passes.
 
     Examples
     --------
@@ -64,9 +78,33 @@ class Inference:
     {'rain': 'yes', 'grass': 'wet'}
     """
 
-    def __init__(self, network: Network, *, max_entries: int = MAX_ENTRIES) -> None:
+    def __init__(
+        self,
+        network: Network,
+        *,
+        max_entries: int = MAX_ENTRIES,
+        memory_limit: float | str | None = None,
+        time_limit: float = TIME_LIMIT,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> None:
         self.network = network
-        self.tree = JunctionTree(network, max_entries=max_entries)
+        self._max_entries = max_entries
+        seconds = checked_time_limit(time_limit) or FOREVER
+        limits = Limits(checked_memory_limit(memory_limit), seconds, on_progress)
+        self.factors = compiled_factors(network)
+        self.elimination = Elimination(network, self.factors, limits)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Compiled parts are made anew.
+        limits = self.elimination.limits
+        return (_unpickled, (self.network, self._max_entries, limits))
+
+    @cached_property
+    def tree(self) -> JunctionTree:
+        """The junction tree, made when an answer needs it first."""
+        return JunctionTree(
+            self.network, max_entries=self._max_entries, factors=self.factors, refuse=False
+        )
 
     def query(
         self,
@@ -94,19 +132,31 @@ class Inference:
         if not wanted or len(set(wanted)) < len(wanted):
             problem = f" must be distinct, and at least one, got {list(variables)}"
             raise OptionError(Option("variables"), problem)
-        known = network.known_codes(evidence)
-        if len(wanted) == 1 and not likelihood and wanted[0] not in known:
-            return self._single(wanted[0], known)
-        given, _ = self._likelihoods(known, likelihood)
-        found = self.tree.collect(given, wanted)
-        self._check_possible(found, known)
-        values = found.plain()[0] / found.plain()[0].sum()
-        order = [found.variables.index(v) for v in wanted]
+        known, soft, _ = self._given(evidence, likelihood)
+        for v in set(wanted) & set(known):  # its axis is asked for: what is known becomes certain
+            soft[v] = np.eye(network.n_states[v])[known[v]]
+        free = {v: code for v, code in known.items() if v not in wanted}
+        values, log = self.elimination.answer(wanted, free, soft)
+        if log == -math.inf:
+            self._refuse_impossible(known)
         return Posterior(
-            tuple(variables),
-            tuple(network.states[v] for v in wanted),
-            np.transpose(values, order),
+            tuple(variables), tuple(network.states[v] for v in wanted), values / values.sum()
         )
+
+    def cost(
+        self,
+        variables: Sequence[str],
+        evidence: Any = None,
+        *,
+        likelihood: Mapping[str, Sequence[float]] | None = None,
+    ) -> QueryCost:
+        """Return what `query` takes, without computing it; without variables, `log_evidence`."""
+        network = self.network
+        wanted = [network.index(name) for name in variables]
+        known, soft, _ = self._given(evidence, likelihood)
+        certain = dict.fromkeys(set(wanted) & set(known), 1.0)
+        free = {v: code for v, code in known.items() if v not in wanted}
+        return self.elimination.cost(wanted, free, {**soft, **certain})
 
     def marginals(
         self,
@@ -114,17 +164,16 @@ class Inference:
         *,
         likelihood: Mapping[str, Sequence[float]] | None = None,
     ) -> dict[str, Posterior]:
-        """Return the posterior of every variable; two passes over the tree."""
-        known = self.network.known_codes(evidence)
-        given, _ = self._likelihoods(known, likelihood)
-        beliefs = self.tree.calibrate(given) if given else self._prior
-        self._check_possible(beliefs[0], known)
-        found = {}
-        for v, name in enumerate(self.network.names):
-            values = _marginal(beliefs[self.tree.home[v]], v)
-            states = self.network.states[v]
-            found[name] = Posterior((name,), (states,), values / values.sum())
-        return found
+        """Return the posterior of every variable."""
+        network = self.network
+        known, soft, _ = self._given(evidence, likelihood)
+        found, log = all_marginals(self, known, soft) if known or soft else self._prior
+        if log == -math.inf:
+            self._refuse_impossible(known)
+        return {
+            name: Posterior((name,), (network.states[v],), found[v])
+            for v, name in enumerate(network.names)
+        }
 
     def log_evidence(
         self,
@@ -133,10 +182,9 @@ class Inference:
         likelihood: Mapping[str, Sequence[float]] | None = None,
     ) -> float:
         """Return the log-probability of evidence; minus infinity where it is impossible."""
-        given, log = self._likelihoods(self.network.known_codes(evidence), likelihood)
-        found = self.tree.collect(given)
-        with np.errstate(divide="ignore"):
-            return float(np.log(found.values[0]) + found.log[0]) + log
+        known, soft, scale = self._given(evidence, likelihood)
+        values, log = self.elimination.answer((), known, soft)
+        return log + scale + (math.log(float(values)) if log > -math.inf else 0.0)
 
     def most_probable(self, evidence: Any = None) -> dict[str, State]:
         """Return the most probable joint state of all variables.
@@ -195,15 +243,25 @@ class Inference:
 
     def best_codes(self, known: Mapping[int, int]) -> dict[int, int]:
         """Return the most probable code of every variable, by position, given some of them."""
-        return self._joint(known, None)
+        return self.joint_codes(known, None)
 
     def drawn_codes(self, known: Mapping[int, int], *, seed: int) -> dict[int, int]:
         """Return codes of all variables, by position, drawn from the distribution given some."""
-        return self._joint(known, np.random.default_rng(checked_seed(seed)))
+        return self.joint_codes(known, np.random.default_rng(checked_seed(seed)))
 
     def log_codes(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the log-probability of rows of codes; negative codes are summed out."""
-        return log_codes(self.tree, rows)
+        return self.answer_rows(rows, None)[1]
+
+    def answer_rows(
+        self, rows: NDArray[np.int32], target: int | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the posterior of a target for each row of codes, and logarithms.
+
+        Without a target, these are the log-probabilities of the rows. With one, whose own cells are
+        ignored, they are minus infinity where the other cells of a row are impossible.
+        """
+        return answer_rows(self, rows, target)
 
     def predict_proba(
         self, data: Any, variable: str, *, unknown: str = "missing"
@@ -213,7 +271,7 @@ class Inference:
         A state that the network does not have is taken as ``"missing"``, with one warning that
         names it, or is an ``"error"``.
         """
-        return predict_proba(self.tree, data, variable, unknown=unknown)
+        return predict_proba(self, data, variable, unknown=unknown)
 
     def impute(self, data: Any, *, how: str = "mean", seed: int = 0) -> Any:
         """Return data with the missing cells of each row filled in, all others as they are.
@@ -230,71 +288,75 @@ class Inference:
         seed
             Seed of ``"draw"``.
         """
-        return fill(self.tree, data, how=how, seed=seed)
+        return fill(self, data, how=how, seed=seed)
 
     def complete(self, data: Any, *, seed: int = 0) -> Table:
         """Return the table with the missing cells of each row drawn from their posterior."""
-        return complete(self.tree, data, seed=seed)
+        return complete(self, data, seed=seed)
 
     def score_samples(self, data: Any) -> NDArray[np.float64]:
         """Return the log-probability of every row's known cells."""
         return self.log_codes(self.network.encode(data).codes)
 
-    def _joint(self, known: Mapping[int, int], rng: np.random.Generator | None) -> dict[int, int]:
+    def joint_codes(
+        self, known: Mapping[int, int], rng: np.random.Generator | None
+    ) -> dict[int, int]:
         """Return codes of all variables given some: the most probable, or drawn at random."""
+        if not self.tree.fits:
+            return self._joint_one_by_one(known, rng)
         try:
-            codes = joint_codes(self.tree, self._likelihoods(known, None)[0], 1, rng)[0]
+            codes = joint_codes(self.tree, self._certain(known), 1, rng)[0]
         except ImpossibleError:
             self._refuse_impossible(known)
         return dict(enumerate(codes.tolist()))
+
+    def _joint_one_by_one(
+        self, known: Mapping[int, int], rng: np.random.Generator | None
+    ) -> dict[int, int]:
+        """Return the same without a tree: each variable in turn, given those before it."""
+        codes = dict(known)
+        for v in self.network.dag.topological_order:
+            if v in codes:
+                continue
+            values, log = self.elimination.answer((v,), codes, {}, maximise=rng is None)
+            if log == -math.inf:
+                self._refuse_impossible(known)
+            shares = values / values.sum()
+            codes[v] = int(shares.argmax() if rng is None else rng.choice(len(shares), p=shares))
+        return codes
+
+    def _certain(self, known: Mapping[int, int]) -> Likelihoods:
+        """Return known codes as likelihoods of one row."""
+        return {v: np.eye(self.network.n_states[v])[[code]] for v, code in known.items()}
 
     def _named(self, codes: Mapping[int, int]) -> dict[str, State]:
         network = self.network
         return {name: network.states[v][codes[v]] for v, name in enumerate(network.names)}
 
     @cached_property
-    def _prior(self) -> list[Beliefs]:
-        return self.tree.calibrate({})
+    def _prior(self) -> tuple[list[NDArray[np.float64]], float]:
+        return all_marginals(self, {}, {})
 
-    def _single(self, v: int, known: Mapping[int, int]) -> Posterior:
-        """Return the posterior of one variable that is not known."""
+    def _given(
+        self, evidence: Any, likelihood: Mapping[str, Sequence[float]] | None
+    ) -> tuple[dict[int, int], dict[int, NDArray[np.float64]], float]:
+        """Return known codes, likelihoods, and the logarithm of a factor that both lack."""
         network = self.network
-        row = np.full((1, network.n_variables), -1, dtype=np.int32)
-        for u, code in known.items():
-            row[0, u] = code
-        values, log = self.tree.row_messages(v).collect(row, network.n_states[v])
-        if not np.isfinite(log[0]):
-            self._refuse_impossible(known)
-        return Posterior((network.names[v],), (network.states[v],), values)
-
-    def _likelihoods(
-        self, known: Mapping[int, int], likelihood: Mapping[str, Sequence[float]] | None
-    ) -> tuple[Likelihoods, float]:
-        """Return the likelihood of each state, scaled to a maximum of one, and a log scale.
-
-        The second value is the logarithm of the factor by which the true likelihoods are larger.
-        """
-        network = self.network
-        found: Likelihoods = {}
+        known = dict(network.known_codes(evidence))
+        soft: dict[int, NDArray[np.float64]] = {}
         log = 0.0
-        for v, code in known.items():
-            values = np.zeros((1, network.n_states[v]))
-            values[0, code] = 1.0
-            found[v] = values
         if likelihood is not None and not isinstance(likelihood, Mapping):
             problem = f" must map variables to numbers (a dict), got {likelihood!r}"
             raise OptionError(Option("likelihood"), problem)
-        for name, soft in (likelihood or {}).items():
+        for name, given in (likelihood or {}).items():
             v = network.index(name)
-            values = self._checked_likelihood(name, soft)
+            values = self._checked_likelihood(name, given)[0]
             if v in known:  # only one number matters
-                value = float(values[0, known[v]])
+                value = float(values[known[v]])
                 log += math.log(value) if value > 0 else -math.inf
                 continue
-            given = scaled((v,), values)
-            log += float(given.log[0])
-            found[v] = replace(given, log=np.zeros(1))
-        return found, log
+            soft[v] = values
+        return known, soft, log
 
     def _checked_likelihood(self, name: str, soft: Any) -> NDArray[np.float64]:
         n_states = self.network.n_states[self.network.index(name)]
@@ -312,11 +374,6 @@ class Inference:
             raise OptionError(msg)
         return values
 
-    def _check_possible(self, found: Beliefs, known: Mapping[int, int]) -> None:
-        """Raise DataError, naming the evidence, if it has probability zero."""
-        if found.is_impossible:
-            self._refuse_impossible(known)
-
     def _refuse_impossible(self, known: Mapping[int, int]) -> NoReturn:
         names, states = self.network.names, self.network.states
         given = ", ".join(f"{names[v]}={states[v][code]}" for v, code in known.items())
@@ -324,9 +381,11 @@ class Inference:
         raise DataError(msg)
 
 
-def _marginal(belief: Beliefs, v: int) -> NDArray[np.float64]:
-    """Return the table of one variable, up to a factor."""
-    if belief.exponents is not None:
-        return np.asarray(belief.summed((v,)).plain()[0])
-    axes = tuple(k for k, u in enumerate(belief.variables) if u != v)
-    return np.asarray(belief.values[0].sum(axis=axes))
+def _unpickled(network: Network, max_entries: int, limits: Limits) -> Inference:
+    return Inference(
+        network,
+        max_entries=max_entries,
+        memory_limit=limits.memory,
+        time_limit=limits.seconds,
+        on_progress=limits.on_progress,
+    )

@@ -19,53 +19,60 @@ if TYPE_CHECKING:
     from twbn.data.table import Table
     from twbn.deadline import Deadline
     from twbn.inference.junction_tree import JunctionTree, Likelihoods
+    from twbn.inference.query import Inference
 
-__all__ = ["blocks", "check_possible", "complete", "impute", "log_codes", "predict_proba"]
+__all__ = ["blocks", "check_possible", "complete", "impute", "predict_proba"]
 
 
 def predict_proba(
-    tree: JunctionTree, data: Any, variable: str, *, unknown: str = "missing"
+    engine: Inference, data: Any, variable: str, *, unknown: str = "missing"
 ) -> NDArray[np.float64]:
     """Return the posterior of one variable in every row, given the row's other cells."""
-    network = tree.network
+    network = engine.network
     v = network.index(variable)
     table = network.encode(data, target=variable, unknown=unknown)
-    n_states = network.n_states[v]
-    rows = np.ascontiguousarray(table.codes, dtype=np.int32)
-    posteriors, logs = tree.row_messages(v).collect(rows, n_states)
+    posteriors, logs = engine.answer_rows(table.codes, v)
     check_possible(logs, table, left_out=v)
-    return posteriors.reshape(-1, n_states)
+    return posteriors
 
 
-def log_codes(tree: JunctionTree, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return the log-probability of rows of codes; negative codes are summed out."""
-    return tree.row_messages().collect(np.ascontiguousarray(rows), 0)[1]
-
-
-def impute(tree: JunctionTree, data: Any) -> Table:
+def impute(engine: Inference, data: Any) -> Table:
     """Return the table with the missing cells of each row set to their most probable states."""
-    table = tree.network.encode(data)
-    check_possible(log_codes(tree, table.codes), table)
+    table = engine.network.encode(data)
+    check_possible(engine.log_codes(table.codes), table)
     codes = np.array(table.codes)
-    for rows, likelihoods in blocks(tree, table):
-        found = joint_codes(tree, likelihoods, len(rows))
-        codes[rows] = np.where(codes[rows] < 0, found, codes[rows])
-    return replace(table, codes=codes)
+    found = _joint_rows(engine, table, None, None)
+    return replace(table, codes=np.where(codes < 0, found, codes))
 
 
 def complete(
-    tree: JunctionTree, data: Any, *, seed: int = 0, deadline: Deadline | None = None
+    engine: Inference, data: Any, *, seed: int = 0, deadline: Deadline | None = None
 ) -> Table:
     """Return the rows with the missing cells of each drawn from their posterior.
 
     Raises TimeoutError if the deadline passes or Ctrl-C arrives before all rows are done.
     """
     rng = np.random.default_rng(checked_seed(seed))
-    table = tree.network.encode(data)
+    table = engine.network.encode(data)
+    return replace(table, codes=_joint_rows(engine, table, rng, deadline))
+
+
+def _joint_rows(
+    engine: Inference, table: Table, rng: np.random.Generator | None, deadline: Deadline | None
+) -> NDArray[np.int32]:
+    """Return codes of all variables for every row: the most probable, or drawn at random."""
     codes = np.array(table.codes)
-    for rows, likelihoods in blocks(tree, table):
-        codes[rows] = joint_codes(tree, likelihoods, len(rows), rng, deadline)
-    return replace(table, codes=codes)
+    if not engine.tree.fits:  # row by row, variable by variable
+        for row in codes:
+            if deadline is not None:
+                deadline.check()
+            known = {v: int(code) for v, code in enumerate(row) if code >= 0}
+            found = engine.joint_codes(known, rng)
+            row[:] = [found[v] for v in range(len(row))]
+        return codes
+    for rows, likelihoods in blocks(engine.tree, table):
+        codes[rows] = joint_codes(engine.tree, likelihoods, len(rows), rng, deadline)
+    return codes
 
 
 def blocks(tree: JunctionTree, table: Table) -> Iterator[tuple[NDArray[np.int64], Likelihoods]]:

@@ -230,7 +230,7 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
         if interrupted:
             raise KeyboardInterrupt
         coding = features.coding(self.network_, self.unknown)
-        self.refinement_ = fit_refinement(self._engine.tree, features.columns, coding, clock)
+        self.refinement_ = fit_refinement(self._engine, features.columns, coding, clock)
         return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
@@ -264,10 +264,10 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
         """
         engine = self._inference()
         features: Features = checked_features(self, X, reset=False)
-        found = fill_columns(engine.tree, features.columns, how="mean")
+        found = fill_columns(engine, features.columns, how="mean")
         if self.refinement_ is not None and found.keys() & set(self.refinement_.names):
             coding = features.coding(self.network_, self.unknown)
-            found |= self.refinement_.filled(engine.tree, features.columns, coding)
+            found |= self.refinement_.filled(engine, features.columns, coding)
         filled = with_cells(features.source, features.names, found)
         if isinstance(filled, np.ndarray) and features.source.dtype.kind in "iub":
             new = (value for _, values in found.values() for value in values)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from twbn.data.coding_options import CodingOptions
     from twbn.data.columns import Column
     from twbn.deadline import Deadline
-    from twbn.inference.junction_tree import JunctionTree
+    from twbn.inference import Inference
 
 __all__ = ["Refinement", "fit_refinement"]
 
@@ -51,10 +51,10 @@ class Refinement:
     models: dict[str, Any]
 
     def filled(
-        self, tree: JunctionTree, columns: Sequence[Column], options: CodingOptions
+        self, engine: Inference, columns: Sequence[Column], options: CodingOptions
     ) -> dict[str, tuple[NDArray[np.int64], list[Any]]]:
         """Return the rows in which each number is missing, and their numbers."""
-        rows = _Rows(tree, columns, options, self.names)
+        rows = _Rows(engine, columns, options, self.names)
         numbers = rows.standardised(self)
         empty = np.isnan(numbers)
         means = {
@@ -82,14 +82,14 @@ class Refinement:
 
 
 def fit_refinement(
-    tree: JunctionTree, columns: Sequence[Column], options: CodingOptions, deadline: Deadline
+    engine: Inference, columns: Sequence[Column], options: CodingOptions, deadline: Deadline
 ) -> Refinement | None:
     """Return the correction that suits rows, or None if there are too few of them or of numbers.
 
     Cost: one prediction for each number and at most 2,000 rows, and as many small regressions. With
     many variables there are fewer rows, or no correction; nor is there one after the deadline.
     """
-    network = tree.network
+    network = engine.network
     names = tuple(
         name
         for name, coding in zip(network.names, network.codings, strict=True)
@@ -100,7 +100,7 @@ def fit_refinement(
         return None
     step = -(-columns[0].n_rows // n_rows)
     some = [column.take(np.arange(0, column.n_rows, step)) for column in columns]
-    rows = _Rows(tree, some, options, names)
+    rows = _Rows(engine, some, options, names)
     if np.isnan(rows.numbers).all(axis=0).any():
         return None
     middle = np.nanmean(rows.numbers, axis=0)
@@ -128,12 +128,12 @@ class _Rows:
 
     def __init__(
         self,
-        tree: JunctionTree,
+        engine: Inference,
         columns: Sequence[Column],
         options: CodingOptions,
         names: Sequence[str],
     ) -> None:
-        self.tree = tree
+        self.engine = engine
         self.table = build_table(columns, options, source="X")
         by_name = {column.name: column for column in columns}
         self.numbers = np.column_stack([_numbers(by_name[name]) for name in names])
@@ -144,9 +144,9 @@ class _Rows:
 
     def means(self, name: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the posterior mean of a number in some rows, its own cell left out."""
-        coding = self.tree.network.codings[self.tree.network.index(name)]
+        coding = self.engine.network.codings[self.engine.network.index(name)]
         assert isinstance(coding, Bins)
-        posterior = predict_proba(self.tree, self.table.take(rows), name)
+        posterior = predict_proba(self.engine, self.table.take(rows), name)
         return np.asarray(posterior @ np.asarray(coding.representatives))
 
 

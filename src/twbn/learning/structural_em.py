@@ -10,7 +10,7 @@ import numpy as np
 
 from twbn import interrupts
 from twbn.data.table import Table
-from twbn.inference import JunctionTree
+from twbn.inference import Inference
 from twbn.inference.rows import complete
 from twbn.learning.em import fit_incomplete
 from twbn.learning.hot_deck import filled_from_others
@@ -153,8 +153,8 @@ class StructuralEm:
         weights = np.ones(table.n_rows) if table.weights is None else table.weights
         repeated = np.repeat(np.flatnonzero(incomplete), COMPLETIONS)
         rows = replace(table, codes=table.codes[repeated], weights=None)
-        tree = JunctionTree(self.best.network)
-        drawn = complete(tree, rows, seed=self.seed + number + 1, deadline=self.clock).codes
+        engine = Inference(self.best.network)
+        drawn = complete(engine, rows, seed=self.seed + number + 1, deadline=self.clock).codes
         return Table(
             table.names,
             table.codings,

@@ -72,51 +72,99 @@ class JunctionTree {
       visit(s, first, first + stride);
   }
 
-  /* Posteriors of all variables and the logarithm of P(evidence); null if it is impossible. */
-  marginals(evidence) {
-    const beliefs = this.withEvidence(evidence);
-    const sent = new Array(beliefs.length);
+  /* Sums the table of the bag above to the separator; for `below`, that of the bag itself. */
+  separator(i, belief, places) {
+    const message = new Float64Array(this.links[i].size);
+    for (let e = 0; e < belief.length; e++) message[places[e]] += belief[e];
+    return message;
+  }
+
+  /* Bags, separators and posteriors before any evidence; computed once. */
+  get prior() {
+    if (this.calibrated) return this.calibrated;
+    const beliefs = this.potentials.map((potential) => potential.slice());
     const order = this.model.order;
+    const sent = new Array(beliefs.length);
+    for (let k = order.length - 1; k > 0; k--) {
+      const link = this.links[order[k]];
+      sent[order[k]] = this.separator(order[k], beliefs[order[k]], link.below);
+      scaled(sent[order[k]]);
+      multiply(beliefs[link.above], sent[order[k]], link.from);
+    }
+    normalised(beliefs[order[0]]);
+    const separators = new Array(beliefs.length);
+    for (let k = 1; k < order.length; k++) {
+      const i = order[k];
+      const link = this.links[i];
+      separators[i] = normalised(this.separator(i, beliefs[link.above], link.from));
+      multiply(beliefs[i], quotient(separators[i], sent[i]), link.below);
+      normalised(beliefs[i]);
+    }
+    const posteriors = this.cards.map((_, v) => this.posterior(v, beliefs[this.model.home[v]]));
+    this.room = beliefs.map((belief) => new Float64Array(belief.length)); // for what evidence changes
+    this.calibrated = { beliefs, separators, posteriors };
+    return this.calibrated;
+  }
+
+  posterior(v, belief) {
+    const values = new Float64Array(this.cards[v]);
+    this.forStates(this.model.home[v], v, (s, first, last) => {
+      let part = 0;
+      for (let e = first; e < last; e++) part += belief[e];
+      values[s] += part;
+    });
+    return normalised(values);
+  }
+
+  /* Posteriors of all variables and the logarithm of P(evidence); null if it is impossible.
+
+     Starts from the bags before any evidence. Only bags between the evidence and the root send
+     messages up; on the way back, a bag that would learn nothing new ends the way. */
+  marginals(evidence) {
+    const prior = this.prior;
+    const { order, home, up } = this.model;
+    const beliefs = prior.beliefs.slice();
+    const touched = new Array(beliefs.length).fill(false);
+    for (const [v, state] of evidence) {
+      const bag = home[v];
+      for (let i = bag; i >= 0 && !touched[i]; i = up[i]) {
+        touched[i] = true;
+        this.room[i].set(beliefs[i]);
+        beliefs[i] = this.room[i];
+      }
+      this.forStates(bag, v, (s, first, last) => { if (s !== state) beliefs[bag].fill(0, first, last); });
+    }
+    const sent = new Array(beliefs.length);
     let log = 0;
     for (let k = order.length - 1; k > 0; k--) {
       const i = order[k];
+      if (!touched[i]) continue;
       const link = this.links[i];
-      const message = new Float64Array(link.size);
-      for (let e = 0; e < beliefs[i].length; e++) message[link.below[e]] += beliefs[i][e];
+      const message = this.separator(i, beliefs[i], link.below);
       const top = scaled(message);
       if (top === 0) return null;
       log += Math.log(top);
       sent[i] = message;
-      const above = beliefs[link.above];
-      for (let e = 0; e < above.length; e++) above[e] *= message[link.from[e]];
+      multiply(beliefs[link.above], quotient(message, prior.separators[i]), link.from);
     }
     const total = beliefs[order[0]].reduce((sum, value) => sum + value, 0);
     if (!(total > 0)) return null;
     log += Math.log(total);
+    const changed = touched.slice();
     for (let k = 1; k < order.length; k++) {
       const i = order[k];
       const link = this.links[i];
-      const above = beliefs[link.above];
-      const message = new Float64Array(link.size);
-      for (let e = 0; e < above.length; e++) message[link.from[e]] += above[e];
-      // The message sent up is divided out; where that was zero, so is the message sent back.
-      for (let e = 0; e < message.length; e++)
-        message[e] = sent[i][e] > 0 ? message[e] / sent[i][e] : 0;
-      scaled(message);
-      for (let e = 0; e < beliefs[i].length; e++) beliefs[i][e] *= message[link.below[e]];
+      if (!changed[link.above]) continue;
+      const message = normalised(this.separator(i, beliefs[link.above], link.from));
+      if (!touched[i] && isSame(message, prior.separators[i])) continue;
+      // What the bag itself sent up, or says anyway, is divided out; where that was zero, so is this.
+      const ratio = quotient(message, sent[i] ?? prior.separators[i]);
+      if (touched[i]) multiply(beliefs[i], ratio, link.below);
+      else beliefs[i] = product(beliefs[i], ratio, link.below, this.room[i]);
+      changed[i] = true;
     }
-    const posteriors = this.cards.map((card, v) => {
-      const bag = this.model.home[v];
-      const values = new Float64Array(card);
-      const belief = beliefs[bag];
-      this.forStates(bag, v, (s, first, last) => {
-        let part = 0;
-        for (let e = first; e < last; e++) part += belief[e];
-        values[s] += part;
-      });
-      const sum = values.reduce((a, b) => a + b, 0);
-      return values.map((value) => value / sum);
-    });
+    const posteriors = this.cards.map((_, v) =>
+      changed[home[v]] ? this.posterior(v, beliefs[home[v]]) : prior.posteriors[v]);
     return { posteriors, log };
   }
 
@@ -164,4 +212,32 @@ function scaled(message) {
   for (const value of message) if (value > top) top = value;
   if (top > 0) for (let e = 0; e < message.length; e++) message[e] /= top;
   return top;
+}
+
+function multiply(belief, message, places) {
+  for (let e = 0; e < belief.length; e++) belief[e] *= message[places[e]];
+}
+
+function product(belief, message, places, result) {
+  for (let e = 0; e < belief.length; e++) result[e] = belief[e] * message[places[e]];
+  return result;
+}
+
+function quotient(above, below) {
+  const result = new Float64Array(above.length);
+  for (let e = 0; e < above.length; e++) if (below[e] > 0) result[e] = above[e] / below[e];
+  return result;
+}
+
+function normalised(values) {
+  let sum = 0;
+  for (const value of values) sum += value;
+  for (let e = 0; e < values.length; e++) values[e] /= sum;
+  return values;
+}
+
+/* Whether two tables differ by no more than rounding. */
+function isSame(a, b) {
+  for (let e = 0; e < a.length; e++) if (Math.abs(a[e] - b[e]) > 1e-14 * b[e]) return false;
+  return true;
 }
