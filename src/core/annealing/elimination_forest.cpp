@@ -12,6 +12,8 @@
 namespace twbn {
 
 namespace {
+/// What rebuilding may cost before paths have cost as much: a few times that of a small graph.
+constexpr std::int64_t most_in_advance = 4'000'000;
 constexpr char on_path = 1;
 constexpr char from_end = 2;
 constexpr char from_top = 3;
@@ -127,7 +129,7 @@ bool EliminationForest::admit(std::span<const Pair> pairs, Random& random) {
   for (const std::int32_t v : paths_) mark_[at(v)] = 0;
   if (done) return true;
   const std::int64_t cost = std::int64_t{n_} * n_;
-  if (rebuild_cost_ + cost > path_cost_ / 2 + 4 * cost) return false;
+  if (rebuild_cost_ + cost > path_cost_ / 2 + std::min(4 * cost, most_in_advance)) return false;
   rebuild_cost_ += cost;
   return rebuild(random);
 }
