@@ -226,6 +226,11 @@ def is_possible(
     answered: list[int],
     max_trials: int,
 ) -> bool | None: ...
+def implied_codes(
+    factors: Factors,
+    codes: NDArray[np.int32],
+    likelihoods: list[tuple[int, NDArray[np.float64]]],
+) -> NDArray[np.int32]: ...
 def best_order(
     n: int, edges: NDArray[np.int32], n_states: list[float], seed: int, seconds: float
 ) -> list[int]: ...

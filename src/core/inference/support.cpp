@@ -14,7 +14,11 @@ class Search {
 
   /// Add a table, unless it excludes nothing that evidence leaves. False if it excludes everything.
   bool add(std::int32_t v);
+  /// Strike out what has no support; false if nothing is left.
+  bool strike_all();
   Possible run();
+  /// Set the codes of variables with a single state left.
+  void read_out(std::vector<std::int32_t>& codes) const;
 
  private:
   // A member of a table's family: a variable by its local number, and its stride in the table.
@@ -162,37 +166,68 @@ Possible Search::try_states(std::size_t first) {
   return Possible::no;
 }
 
-Possible Search::run() {
-  if (tables_.empty()) return Possible::yes;
+bool Search::strike_all() {
   std::vector<std::size_t> all(tables_.size());
   for (std::size_t t = 0; t < all.size(); ++t) all[t] = all.size() - 1 - t;
-  if (!strike(std::move(all))) return Possible::no;
+  return strike(std::move(all));
+}
+
+Possible Search::run() {
+  if (!strike_all()) return Possible::no;
   return try_states(0);
+}
+
+void Search::read_out(std::vector<std::int32_t>& codes) const {
+  for (std::size_t v = 0; v < place_.size(); ++v) {
+    if (place_[v] < 0) continue;
+    const auto first = states_.begin() + static_cast<std::ptrdiff_t>(offsets_[at(place_[v])]);
+    const auto last = states_.begin() + static_cast<std::ptrdiff_t>(offsets_[at(place_[v]) + 1]);
+    if (std::count(first, last, 1) != 1) continue;
+    codes[v] = static_cast<std::int32_t>(std::find(first, last, 1) - first);
+  }
+}
+
+// The ancestors of what is known or has a likelihood, and these themselves.
+std::vector<std::int32_t> evidence_and_above(const Factors& factors, const Evidence& evidence) {
+  const auto n = at(factors.n_variables());
+  std::vector<char> seen(n);
+  std::vector<std::int32_t> waiting, result;
+  for (std::size_t v = 0; v < n; ++v) {
+    if (evidence.codes[v] < 0 && evidence.likelihoods[v] == nullptr) continue;
+    waiting.push_back(static_cast<std::int32_t>(v));
+  }
+  while (!waiting.empty()) {
+    const std::int32_t v = waiting.back();
+    waiting.pop_back();
+    if (seen[at(v)]) continue;
+    seen[at(v)] = 1;
+    result.push_back(v);
+    for (const std::int32_t p : factors.parents(v)) waiting.push_back(p);
+  }
+  return result;
 }
 
 }  // namespace
 
 Possible is_possible(const Factors& factors, const Evidence& evidence,
                      std::span<const std::int32_t> answered, std::int64_t max_trials) {
-  const auto n = at(factors.n_variables());
-  std::vector<char> seen(n);
-  std::vector<std::int32_t> waiting;
-  for (std::size_t v = 0; v < n; ++v) {
-    if (evidence.codes[v] < 0 && evidence.likelihoods[v] == nullptr) continue;
-    waiting.push_back(static_cast<std::int32_t>(v));
-  }
-  std::vector<char> is_answered(n);
+  std::vector<char> is_answered(at(factors.n_variables()));
   for (const std::int32_t v : answered) is_answered[at(v)] = 1;
   Search search(factors, evidence, max_trials);
-  while (!waiting.empty()) {
-    const std::int32_t v = waiting.back();
-    waiting.pop_back();
-    if (seen[at(v)]) continue;
-    seen[at(v)] = 1;
+  for (const std::int32_t v : evidence_and_above(factors, evidence)) {
     if (!is_answered[at(v)] && factors.has_zero(v) && !search.add(v)) return Possible::no;
-    for (const std::int32_t p : factors.parents(v)) waiting.push_back(p);
   }
   return search.run();
+}
+
+std::vector<std::int32_t> implied_codes(const Factors& factors, const Evidence& evidence) {
+  std::vector<std::int32_t> codes(evidence.codes.begin(), evidence.codes.end());
+  Search search(factors, evidence, 0);
+  for (const std::int32_t v : evidence_and_above(factors, evidence)) {
+    if (factors.has_zero(v) && !search.add(v)) return codes;
+  }
+  if (search.strike_all()) search.read_out(codes);
+  return codes;
 }
 
 }  // namespace twbn

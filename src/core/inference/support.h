@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "inference/elimination.h"
 #include "inference/factors.h"
@@ -20,5 +21,10 @@ enum class Possible { yes, no, unknown };
 /// choice. Unknown after `max_trials` of them.
 Possible is_possible(const Factors& factors, const Evidence& evidence,
                      std::span<const std::int32_t> answered, std::int64_t max_trials);
+
+/// The codes of the evidence, and of the variables for which it leaves a single state, as far as
+/// striking out states on the tables of its ancestors tells. Unchanged if the evidence is
+/// impossible.
+std::vector<std::int32_t> implied_codes(const Factors& factors, const Evidence& evidence);
 
 }  // namespace twbn

@@ -155,6 +155,13 @@ void bind_elimination(nb::module_& m) {
       },
       "factors"_a, "codes"_a, "likelihoods"_a, "answered"_a, "max_trials"_a);
   m.def(
+      "implied_codes",
+      [](const HeldFactors& held, Array1<std::int32_t> codes, const Likelihoods& likelihoods) {
+        const auto soft = pointers(codes.size(), likelihoods);
+        return to_numpy(implied_codes(held.factors, {view(codes), soft}));
+      },
+      "factors"_a, "codes"_a, "likelihoods"_a);
+  m.def(
       "best_order",
       [](std::int32_t n, Array2<std::int32_t> edges, std::vector<double> n_states,
          std::uint64_t seed, double seconds) {

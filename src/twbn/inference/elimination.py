@@ -30,6 +30,8 @@ Soft = dict[int, "NDArray[np.float64]"]
 ENTRY_BYTES, ENTRY_SECONDS = 8, 4e-9
 #: Seconds for better orders than the first where that leaves many entries.
 ORDER_SECONDS = 0.1
+#: Entries above which it is worth looking at what the evidence implies.
+DEAR_ENTRIES = 1e5
 #: Entries above which a pass listens for Ctrl-C, which takes some time by itself.
 WATCHED_ENTRIES = 1e6
 #: Variables among which one is chosen to condition on.
@@ -78,11 +80,9 @@ class Elimination:
         self._lock = threading.Lock()
         self._plans: dict[_Asked, _Planned] = {}
 
-    def cost(
-        self, targets: Sequence[int], known: Mapping[int, int], soft: Mapping[int, object]
-    ) -> QueryCost:
+    def cost(self, targets: Sequence[int], known: Mapping[int, int], soft: Soft) -> QueryCost:
         """Return what an answer takes, without computing it."""
-        return self._cost_of(self._planned(targets, known, soft))
+        return self._cost_of(self._best_plan(targets, known, soft, whole=False)[0])
 
     def answer(
         self,
@@ -96,10 +96,7 @@ class Elimination:
 
         The log is minus infinity where the evidence is impossible.
         """
-        planned = self._planned(targets, known, soft, whole=maximise)
-        codes = np.full(self._network.n_variables, -1, dtype=np.int32)
-        for v, code in known.items():
-            codes[v] = code
+        planned, codes = self._best_plan(targets, known, soft, whole=maximise)
         given = list(soft.items())
         plan = planned.plan
         if planned.n_passes == 1:
@@ -157,13 +154,39 @@ class Elimination:
                 self._refuse_too_long(self._cost_of(planned), each * planned.n_passes)
         return np.broadcast_to(total, values.shape), total_log
 
+    def _best_plan(
+        self, targets: Sequence[int], known: Mapping[int, int], soft: Soft, *, whole: bool
+    ) -> tuple[_Planned, NDArray[np.int32]]:
+        """Return a plan, and the codes that it takes.
+
+        Where an answer is dear, what the evidence implies with certainty, as rules and other zeros
+        of tables tell, counts as known: that takes variables out of the tables.
+        """
+        codes = np.full(self._network.n_variables, -1, dtype=np.int32)
+        for v, code in known.items():
+            codes[v] = code
+        planned = self._planned(targets, known, soft, whole=whole)
+        if planned.plan.n_entries * planned.n_passes <= DEAR_ENTRIES or not (known or soft):
+            return planned, codes
+        implied = _core.implied_codes(self._factors, codes, list(soft.items()))
+        kept = dict.fromkeys((*targets, *soft), -1)
+        more = {v: int(implied[v]) for v in np.flatnonzero(implied >= 0).tolist() if v not in kept}
+        if len(more) == len(known):
+            return planned, codes
+        other = self._planned(targets, more, soft, whole=whole)
+        if other.plan.n_entries * other.n_passes >= planned.plan.n_entries * planned.n_passes:
+            return planned, codes
+        for v, code in more.items():
+            codes[v] = code
+        return other, codes
+
     def _planned(
         self,
         targets: Sequence[int],
         known: Mapping[int, int],
         soft: Mapping[int, object],
         *,
-        whole: bool = False,
+        whole: bool,
     ) -> _Planned:
         asked = _Asked(tuple(targets), tuple(sorted(known)), tuple(sorted(soft)), whole)
         with self._lock:

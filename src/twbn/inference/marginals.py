@@ -66,7 +66,9 @@ def all_marginals(
     return np.split(found[0], np.cumsum(n_states)[:-1]), found[1]
 
 
-def _one_by_one(engine: Inference, known: Mapping[int, int], soft: Mapping[int, object]) -> float:
+def _one_by_one(
+    engine: Inference, known: Mapping[int, int], soft: dict[int, NDArray[np.float64]]
+) -> float:
     """Return about how many entries questions about one variable after the other go over."""
     n = engine.network.n_variables
     some = [v for v in range(0, n, -(-n // N_JUDGED)) if v not in known]

@@ -154,7 +154,7 @@ class Inference:
         network = self.network
         wanted = [network.index(name) for name in variables]
         known, soft, _ = self._given(evidence, likelihood)
-        certain = dict.fromkeys(set(wanted) & set(known), 1.0)
+        certain = {v: np.eye(network.n_states[v])[known[v]] for v in set(wanted) & set(known)}
         free = {v: code for v, code in known.items() if v not in wanted}
         return self.elimination.cost(wanted, free, {**soft, **certain})
 
