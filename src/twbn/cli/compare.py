@@ -16,6 +16,16 @@ from twbn.errors import OptionError
 
 __all__ = ["compare"]
 
+#: The lists of arcs that are printed, in this order.
+SETS_OF_ARCS = (
+    "shared",
+    "reversed",
+    "only_first",
+    "only_second",
+    "compelled_first",
+    "compelled_second",
+)
+
 
 def compare(
     first: Annotated[Path, typer.Argument(help="A network.", metavar="A")],
@@ -26,7 +36,10 @@ def compare(
     missing: Missing = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two networks: arcs, equivalence class, log-likelihood of rows."""
+    """Compare two networks: arcs, equivalence class, log-likelihood of rows.
+
+    An arc is compelled if all equivalent networks have it in the same direction.
+    """
     a, b = twbn.read_network(first), twbn.read_network(second)
     if set(a.names) != set(b.names):
         odd = sorted(set(a.names) ^ set(b.names))[0]
@@ -41,6 +54,8 @@ def compare(
         "reversed": sorted(reversed_arcs),
         "only_first": sorted(arcs_a - arcs_b - reversed_arcs),
         "only_second": sorted((u, v) for u, v in arcs_b - arcs_a if (v, u) not in arcs_a),
+        "compelled_first": _compelled(a),
+        "compelled_second": _compelled(b),
         "equivalent": a.dag.is_equivalent(same_order),
     }
     if data is not None:
@@ -53,7 +68,7 @@ def compare(
     if as_json:
         print_json(report)
         return
-    for key in ("shared", "reversed", "only_first", "only_second"):
+    for key in SETS_OF_ARCS:
         arcs = report[key]
         assert isinstance(arcs, list)
         out.print(f"{key.replace('_', ' in the ')}: {len(arcs)} arcs")
@@ -65,3 +80,9 @@ def compare(
         means = [report["log_likelihood_first"], report["log_likelihood_second"]]
         texts = ["minus infinity" if mean is None else f"{mean:.6f}" for mean in means]
         out.print(f"mean log-likelihood: {texts[0]} and {texts[1]}")
+
+
+def _compelled(network: twbn.Network) -> list[tuple[str, str]]:
+    """Return the arcs that all members of the equivalence class share, by name."""
+    names = network.names
+    return sorted((names[u], names[v]) for u, v in network.dag.cpdag().directed)

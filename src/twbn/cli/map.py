@@ -8,7 +8,7 @@ import typer
 
 import twbn
 from twbn.cli.console import escape, out, print_json
-from twbn.cli.options import AsJson, Evidence, Net, Query, evidence_of
+from twbn.cli.options import AsJson, Do, Evidence, Net, Query, evidence_of
 
 __all__ = ["map_states"]
 
@@ -17,6 +17,7 @@ def map_states(
     net: Net,
     variables: Query,
     evidence: Evidence = None,
+    do: Do = None,
     time_limit: Annotated[
         float, typer.Option(help="Seconds, if the query is too wide for an exact answer.")
     ] = 10.0,
@@ -24,7 +25,10 @@ def map_states(
 ) -> None:
     """Print the most probable states of some variables, the others summed out (marginal MAP)."""
     engine = twbn.Inference(twbn.read_network(net))
-    found = engine.marginal_map(variables, evidence_of(evidence), time_limit=time_limit)
+    known = evidence_of(evidence)
+    if do:
+        engine = engine.under(evidence_of(do), known)
+    found = engine.marginal_map(variables, known, time_limit=time_limit)
     if as_json:
         print_json(
             {

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import twbn
 from twbn.cli.console import escape, out, print_json
-from twbn.cli.options import AsJson, Evidence, Net, evidence_of
+from twbn.cli.options import AsJson, Do, Evidence, Net, evidence_of
 
 __all__ = ["mpe"]
 
 
-def mpe(net: Net, evidence: Evidence = None, as_json: AsJson = False) -> None:
-    """Print the most probable states of all variables together, given evidence."""
+def mpe(net: Net, evidence: Evidence = None, do: Do = None, as_json: AsJson = False) -> None:
+    """Print the most probable states of all variables, given evidence and interventions."""
     engine = twbn.Inference(twbn.read_network(net))
     known = evidence_of(evidence)
+    if do:
+        engine = engine.under(evidence_of(do), known)
     best = engine.most_probable(known)
     log_probability = engine.log_evidence(best)
     if as_json:

@@ -22,6 +22,7 @@ __all__ = [
     "Decimal",
     "Delimiter",
     "Distinct",
+    "Do",
     "Drop",
     "Encoding",
     "Ess",
@@ -187,6 +188,11 @@ Query: TypeAlias = Annotated[
 Evidence: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("-e", "--evidence", help="Observed state; repeatable.", metavar="VARIABLE=STATE"),
+]
+
+Do: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--do", help="State that is set, not observed.", metavar="VARIABLE=STATE"),
 ]
 
 

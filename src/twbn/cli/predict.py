@@ -11,7 +11,7 @@ import typer
 import twbn
 from twbn.cli.console import escape, out
 from twbn.cli.files import check_target, coded_rows, write_csv
-from twbn.cli.options import Data, OptionalOut
+from twbn.cli.options import Data, Do, OptionalOut, evidence_of
 from twbn.files import writing
 
 __all__ = ["predict"]
@@ -22,15 +22,16 @@ def predict(
     net: Annotated[Path, typer.Option("--net", help="The network.", metavar="NET")],
     target: Annotated[str, typer.Option("-q", "--query", help="Variable to predict.")],
     reading: dict[str, Any],
+    do: Do = None,
     out_file: OptionalOut = None,
 ) -> None:
     """Predict one variable in every row: its most probable state and all probabilities."""
     check_target(out_file)
     network = twbn.read_network(net)
     states = network.states[network.index(target)]
-    values = twbn.Inference(network).predict_proba(
-        coded_rows(data, network, reading, target), target
-    )
+    rows_read = coded_rows(data, network, reading, target)
+    set_to = evidence_of(do) if do else None
+    values = twbn.Inference(network).predict_proba(rows_read, target, do=set_to)
     rows = [[states[int(row.argmax())], *row.tolist()] for row in values]
     names = [target, *(f"P({target}={state})" for state in states)]
     if out_file is None:

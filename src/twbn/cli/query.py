@@ -9,7 +9,7 @@ import typer
 
 import twbn
 from twbn.cli.console import escape, out, print_json
-from twbn.cli.options import AsJson, Evidence, MemoryText, Net, Query, evidence_of
+from twbn.cli.options import AsJson, Do, Evidence, MemoryText, Net, Query, evidence_of
 
 __all__ = ["query"]
 
@@ -22,14 +22,17 @@ def query(
     net: Net,
     variables: Query,
     evidence: Evidence = None,
+    do: Do = None,
     explain: Explain = False,
     memory_limit: MemoryText = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the posterior of each queried variable, given evidence."""
+    """Print the posterior of each queried variable, given evidence and interventions."""
     network = twbn.read_network(net)
     engine = twbn.Inference(network, memory_limit=memory_limit)
     known = evidence_of(evidence)
+    if do:
+        engine = engine.under(evidence_of(do), known)
     costs = {name: engine.cost([name], known) for name in variables if explain}
     answers = {name: engine.query([name], known).to_dict() for name in variables}
     if as_json:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twbn.checks import FOREVER, checked_memory_limit, checked_seed, checked_time_limit
-from twbn.errors import DataError, Option, OptionError
+from twbn.errors import Option, OptionError
 from twbn.inference.elimination import Elimination, Limits
+from twbn.inference.evidence import read_given, refuse_impossible
 from twbn.inference.factors import compiled_factors
 from twbn.inference.fill import fill
-from twbn.inference.junction_tree import MAX_ENTRIES, JunctionTree, Likelihoods
+from twbn.inference.interventions import Interventions
+from twbn.inference.junction_tree import MAX_ENTRIES, JunctionTree
 from twbn.inference.map import (
     MAX_MAP_ENTRIES,
     MapCost,
@@ -27,10 +28,10 @@ from twbn.inference.marginals import all_marginals
 from twbn.inference.posterior import Posterior
 from twbn.inference.row_answers import answer_rows
 from twbn.inference.rows import complete, predict_proba
-from twbn.inference.states import ImpossibleError, joint_codes
+from twbn.inference.states import codes_given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,13 +54,12 @@ class Inference:
     network
         A `Network`; its decomposition, or one by greedy fill-in, gives the junction tree.
     max_entries
-        Limit for the junction tree, where an answer needs one; see `JunctionTree`.
+        Limit for the junction tree, where one is needed; see `JunctionTree`.
     memory_limit
         Memory for one answer, in GiB or as a text such as ``"500MiB"``; by default half of the
-        machine's. An answer that takes more is computed in several passes (see `cost`).
+        machine's. What takes more is computed in several passes (see `cost`).
     time_limit
-        Seconds that one answer may take by the prediction; it is refused, with the time, before
-        anything is computed.
+        Seconds that one answer may take, as predicted; a longer one is refused at once.
     on_progress
         Called with (passes done, passes in all) where an answer takes several passes.
 
@@ -93,11 +93,11 @@ class Inference:
         limits = Limits(checked_memory_limit(memory_limit), seconds, on_progress)
         self.factors = compiled_factors(network)
         self.elimination = Elimination(network, self.factors, limits)
+        self._interventions = Interventions(partial(_engine, max_entries, limits))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Compiled parts are made anew.
-        limits = self.elimination.limits
-        return (_unpickled, (self.network, self._max_entries, limits))
+        return (_engine, (self._max_entries, self.elimination.limits, self.network))
 
     @cached_property
     def tree(self) -> JunctionTree:
@@ -112,6 +112,7 @@ class Inference:
         evidence: Any = None,
         *,
         likelihood: Mapping[str, Sequence[float]] | None = None,
+        do: Any = None,
     ) -> Posterior:
         """Return the joint posterior of some variables.
 
@@ -124,7 +125,12 @@ class Inference:
             Missing values (None, NaN, an empty string) are unobserved.
         likelihood
             Soft evidence: for a variable, one number for each of its states, not all zero.
+        do
+            Interventions, in the form of evidence: these variables are set to states, whatever
+            their parents say (see `under`).
         """
+        if do is not None:
+            return self.under(do, evidence).query(variables, evidence, likelihood=likelihood)
         network = self.network
         if isinstance(variables, str):
             variables = [variables]
@@ -132,13 +138,13 @@ class Inference:
         if not wanted or len(set(wanted)) < len(wanted):
             problem = f" must be distinct, and at least one, got {list(variables)}"
             raise OptionError(Option("variables"), problem)
-        known, soft, _ = self._given(evidence, likelihood)
+        known, soft, scale = read_given(network, evidence, likelihood)
         for v in set(wanted) & set(known):  # its axis is asked for: what is known becomes certain
             soft[v] = np.eye(network.n_states[v])[known[v]]
         free = {v: code for v, code in known.items() if v not in wanted}
         values, log = self.elimination.answer(wanted, free, soft)
-        if log == -math.inf:
-            self._refuse_impossible(known)
+        if log + scale == -math.inf:
+            refuse_impossible(self.network, known)
         return Posterior(
             tuple(variables), tuple(network.states[v] for v in wanted), values / values.sum()
         )
@@ -149,11 +155,14 @@ class Inference:
         evidence: Any = None,
         *,
         likelihood: Mapping[str, Sequence[float]] | None = None,
+        do: Any = None,
     ) -> QueryCost:
         """Return what `query` takes, without computing it; without variables, `log_evidence`."""
+        if do is not None:
+            return self.under(do, evidence).cost(variables, evidence, likelihood=likelihood)
         network = self.network
         wanted = [network.index(name) for name in variables]
-        known, soft, _ = self._given(evidence, likelihood)
+        known, soft, _ = read_given(network, evidence, likelihood)
         certain = {v: np.eye(network.n_states[v])[known[v]] for v in set(wanted) & set(known)}
         free = {v: code for v, code in known.items() if v not in wanted}
         return self.elimination.cost(wanted, free, {**soft, **certain})
@@ -163,13 +172,16 @@ class Inference:
         evidence: Any = None,
         *,
         likelihood: Mapping[str, Sequence[float]] | None = None,
+        do: Any = None,
     ) -> dict[str, Posterior]:
         """Return the posterior of every variable."""
+        if do is not None:
+            return self.under(do, evidence).marginals(evidence, likelihood=likelihood)
         network = self.network
-        known, soft, _ = self._given(evidence, likelihood)
+        known, soft, scale = read_given(network, evidence, likelihood)
         found, log = all_marginals(self, known, soft) if known or soft else self._prior
-        if log == -math.inf:
-            self._refuse_impossible(known)
+        if log + scale == -math.inf:
+            refuse_impossible(self.network, known)
         return {
             name: Posterior((name,), (network.states[v],), found[v])
             for v, name in enumerate(network.names)
@@ -180,17 +192,22 @@ class Inference:
         evidence: Any,
         *,
         likelihood: Mapping[str, Sequence[float]] | None = None,
+        do: Any = None,
     ) -> float:
         """Return the log-probability of evidence; minus infinity where it is impossible."""
-        known, soft, scale = self._given(evidence, likelihood)
+        if do is not None:
+            return self.under(do, evidence).log_evidence(evidence, likelihood=likelihood)
+        known, soft, scale = read_given(self.network, evidence, likelihood)
         values, log = self.elimination.answer((), known, soft)
         return log + scale + (math.log(float(values)) if log > -math.inf else 0.0)
 
-    def most_probable(self, evidence: Any = None) -> dict[str, State]:
+    def most_probable(self, evidence: Any = None, *, do: Any = None) -> dict[str, State]:
         """Return the most probable joint state of all variables.
 
         Ties are broken deterministically: bag by bag, the states that come first win.
         """
+        if do is not None:
+            return self.under(do, evidence).most_probable(evidence)
         return self._named(self.best_codes(self.network.known_codes(evidence)))
 
     def marginal_map(
@@ -201,6 +218,7 @@ class Inference:
         max_entries: int = MAX_MAP_ENTRIES,
         time_limit: float = 10.0,
         seed: int = 0,
+        do: Any = None,
     ) -> MapResult:
         """Return the most probable states of some variables given evidence; the rest is summed out.
 
@@ -217,11 +235,20 @@ class Inference:
             Seconds for the search if the answer is not exact; Ctrl-C ends it early.
         """
         limits = MapLimits(max_entries, time_limit, seed)
+        if do is not None:
+            return marginal_map(self.under(do, evidence), variables, evidence, limits)
         return marginal_map(self, variables, evidence, limits)
 
     def marginal_map_cost(self, variables: Sequence[str], evidence: Any = None) -> MapCost:
         """Return the cost of an exact answer from `marginal_map`, without computing it."""
         return map_cost(self.network, variables, evidence)
+
+    def under(self, do: Any, evidence: Any = None) -> Inference:
+        """Return the engine that answers as after an intervention (`Network.intervene`).
+
+        Evidence that contradicts what is set is a DataError.
+        """
+        return self._interventions.engine(self.network, do, evidence)
 
     def log_possible(self, evidence: Any) -> float:
         """Return the log-probability of evidence, or raise DataError naming it if it is zero."""
@@ -234,20 +261,22 @@ class Inference:
             row[0, v] = code
         value = float(self.log_codes(row)[0])
         if value == -np.inf:
-            self._refuse_impossible(known)
+            refuse_impossible(self.network, known)
         return value
 
-    def sample_given(self, evidence: Any, *, seed: int = 0) -> dict[str, State]:
+    def sample_given(self, evidence: Any, *, seed: int = 0, do: Any = None) -> dict[str, State]:
         """Return one row drawn from the distribution given evidence."""
+        if do is not None:
+            return self.under(do, evidence).sample_given(evidence, seed=seed)
         return self._named(self.drawn_codes(self.network.known_codes(evidence), seed=seed))
 
     def best_codes(self, known: Mapping[int, int]) -> dict[int, int]:
         """Return the most probable code of every variable, by position, given some of them."""
-        return self.joint_codes(known, None)
+        return codes_given(self, known, None)
 
     def drawn_codes(self, known: Mapping[int, int], *, seed: int) -> dict[int, int]:
         """Return codes of all variables, by position, drawn from the distribution given some."""
-        return self.joint_codes(known, np.random.default_rng(checked_seed(seed)))
+        return codes_given(self, known, np.random.default_rng(checked_seed(seed)))
 
     def log_codes(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the log-probability of rows of codes; negative codes are summed out."""
@@ -264,14 +293,17 @@ class Inference:
         return answer_rows(self, rows, target)
 
     def predict_proba(
-        self, data: Any, variable: str, *, unknown: str = "missing"
+        self, data: Any, variable: str, *, unknown: str = "missing", do: Any = None
     ) -> NDArray[np.float64]:
         """Return the posterior of one variable in every row, given the row's other cells.
 
         A state that the network does not have is taken as ``"missing"``, with one warning that
-        names it, or is an ``"error"``.
+        names it, or is an ``"error"``. With `do`, variables are set in every row; their cells in
+        the data must be missing or the same.
         """
-        return predict_proba(self, data, variable, unknown=unknown)
+        return predict_proba(
+            self if do is None else self.under(do), data, variable, unknown=unknown
+        )
 
     def impute(self, data: Any, *, how: str = "mean", seed: int = 0) -> Any:
         """Return data with the missing cells of each row filled in, all others as they are.
@@ -298,37 +330,6 @@ class Inference:
         """Return the log-probability of every row's known cells."""
         return self.log_codes(self.network.encode(data).codes)
 
-    def joint_codes(
-        self, known: Mapping[int, int], rng: np.random.Generator | None
-    ) -> dict[int, int]:
-        """Return codes of all variables given some: the most probable, or drawn at random."""
-        if not self.tree.fits:
-            return self._joint_one_by_one(known, rng)
-        try:
-            codes = joint_codes(self.tree, self._certain(known), 1, rng)[0]
-        except ImpossibleError:
-            self._refuse_impossible(known)
-        return dict(enumerate(codes.tolist()))
-
-    def _joint_one_by_one(
-        self, known: Mapping[int, int], rng: np.random.Generator | None
-    ) -> dict[int, int]:
-        """Return the same without a tree: each variable in turn, given those before it."""
-        codes = dict(known)
-        for v in self.network.dag.topological_order:
-            if v in codes:
-                continue
-            values, log = self.elimination.answer((v,), codes, {}, maximise=rng is None)
-            if log == -math.inf:
-                self._refuse_impossible(known)
-            shares = values / values.sum()
-            codes[v] = int(shares.argmax() if rng is None else rng.choice(len(shares), p=shares))
-        return codes
-
-    def _certain(self, known: Mapping[int, int]) -> Likelihoods:
-        """Return known codes as likelihoods of one row."""
-        return {v: np.eye(self.network.n_states[v])[[code]] for v, code in known.items()}
-
     def _named(self, codes: Mapping[int, int]) -> dict[str, State]:
         network = self.network
         return {name: network.states[v][codes[v]] for v, name in enumerate(network.names)}
@@ -337,55 +338,13 @@ class Inference:
     def _prior(self) -> tuple[list[NDArray[np.float64]], float]:
         return all_marginals(self, {}, {})
 
-    def _given(
-        self, evidence: Any, likelihood: Mapping[str, Sequence[float]] | None
-    ) -> tuple[dict[int, int], dict[int, NDArray[np.float64]], float]:
-        """Return known codes, likelihoods, and the logarithm of a factor that both lack."""
-        network = self.network
-        known = dict(network.known_codes(evidence))
-        soft: dict[int, NDArray[np.float64]] = {}
-        log = 0.0
-        if likelihood is not None and not isinstance(likelihood, Mapping):
-            problem = f" must map variables to numbers (a dict), got {likelihood!r}"
-            raise OptionError(Option("likelihood"), problem)
-        for name, given in (likelihood or {}).items():
-            v = network.index(name)
-            values = self._checked_likelihood(name, given)[0]
-            if v in known:  # only one number matters
-                value = float(values[known[v]])
-                log += math.log(value) if value > 0 else -math.inf
-                continue
-            soft[v] = values
-        return known, soft, log
 
-    def _checked_likelihood(self, name: str, soft: Any) -> NDArray[np.float64]:
-        n_states = self.network.n_states[self.network.index(name)]
-        try:
-            values = np.array(soft, dtype=np.float64).reshape(1, -1)
-        except (TypeError, ValueError, OverflowError):
-            values = np.empty((1, 0))
-        if values.shape != (1, n_states) or not (
-            np.all(np.isfinite(values)) and values.min() >= 0 and values.max() > 0
-        ):
-            msg = (
-                f"the likelihood of {name!r} must be {n_states} numbers, "
-                f"not negative and not all zero, got {soft!r}"
-            )
-            raise OptionError(msg)
-        return values
-
-    def _refuse_impossible(self, known: Mapping[int, int]) -> NoReturn:
-        names, states = self.network.names, self.network.states
-        given = ", ".join(f"{names[v]}={states[v][code]}" for v, code in known.items())
-        msg = f"the evidence has probability zero: {given or 'the likelihoods exclude every state'}"
-        raise DataError(msg)
-
-
-def _unpickled(network: Network, max_entries: int, limits: Limits) -> Inference:
+def _engine(max_entries: int, limits: Limits, network: Network) -> Inference:
+    memory, seconds, on_progress = limits
     return Inference(
         network,
         max_entries=max_entries,
-        memory_limit=limits.memory,
-        time_limit=limits.seconds,
-        on_progress=limits.on_progress,
+        memory_limit=memory,
+        time_limit=seconds,
+        on_progress=on_progress,
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from twbn.checks import checked_seed
 from twbn.errors import DataError
-from twbn.inference.states import joint_codes
+from twbn.inference.states import codes_given, joint_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ def _joint_rows(
             if deadline is not None:
                 deadline.check()
             known = {v: int(code) for v, code in enumerate(row) if code >= 0}
-            found = engine.joint_codes(known, rng)
+            found = codes_given(engine, known, rng)
             row[:] = [found[v] for v in range(len(row))]
         return codes
     for rows, likelihoods in blocks(engine.tree, table):

@@ -2,25 +2,59 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twbn.errors import DataError
 from twbn.inference.beliefs import Beliefs
+from twbn.inference.evidence import refuse_impossible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from twbn.deadline import Deadline
     from twbn.inference.junction_tree import JunctionTree, Likelihoods
+    from twbn.inference.query import Inference
 
-__all__ = ["ImpossibleError", "joint_codes"]
+__all__ = ["codes_given", "joint_codes"]
 
 
-class ImpossibleError(DataError):
+def codes_given(
+    engine: Inference, known: Mapping[int, int], rng: np.random.Generator | None
+) -> dict[int, int]:
+    """Return codes of all variables given some: the most probable, or drawn at random."""
+    network = engine.network
+    if not engine.tree.fits:
+        return _one_by_one(engine, known, rng)
+    given: Likelihoods = {v: np.eye(network.n_states[v])[[code]] for v, code in known.items()}
+    try:
+        codes = joint_codes(engine.tree, given, 1, rng)[0]
+    except _ImpossibleError:
+        refuse_impossible(network, known)
+    return dict(enumerate(codes.tolist()))
+
+
+def _one_by_one(
+    engine: Inference, known: Mapping[int, int], rng: np.random.Generator | None
+) -> dict[int, int]:
+    """Return the same without a tree: each variable in turn, given those before it."""
+    codes = dict(known)
+    for v in engine.network.dag.topological_order:
+        if v in codes:
+            continue
+        values, log = engine.elimination.answer((v,), codes, {}, maximise=rng is None)
+        if log == -math.inf:
+            refuse_impossible(engine.network, known)
+        shares = values / values.sum()
+        codes[v] = int(shares.argmax() if rng is None else rng.choice(len(shares), p=shares))
+    return codes
+
+
+class _ImpossibleError(DataError):
     """The evidence has probability zero."""
 
 
@@ -33,13 +67,13 @@ def joint_codes(
 ) -> NDArray[np.int32]:
     """Return the most probable codes of every row, or with `rng` codes drawn at random.
 
-    Makes one pass up the tree and one down. Raises ImpossibleError if the evidence has probability
+    Makes one pass up the tree and one down. Raises DataError if the evidence has probability
     zero, and TimeoutError if the deadline passes.
     """
     _, order = tree.orientation(0)
     beliefs, _ = tree.upward(likelihoods, maximise=rng is None, deadline=deadline)
     if beliefs[order[0]].is_impossible:
-        raise ImpossibleError("the evidence has probability zero")
+        raise _ImpossibleError("the evidence has probability zero")
     codes = np.full((n_rows, tree.network.n_variables), -1, dtype=np.int32)
     every = np.arange(n_rows)
     for i in order:
