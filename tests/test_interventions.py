@@ -115,12 +115,13 @@ def test_an_intervention_keeps_the_proof() -> None:
 def test_compelled_arcs_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = {name: ["0", "1"] for name in "abcd"}
     parents = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"]}
-    tables = {"a": [0.5, 0.5], "b": [0.3, 0.7], "c": np.full((2, 2, 2), 0.5), "d": np.eye(2)}
+    half = np.full((2, 2, 2), 0.5)
+    tables: dict[str, Any] = {"a": [0.5, 0.5], "b": [0.3, 0.7], "c": half, "d": np.eye(2)}
     collider = twbn.Network.from_tables(names, parents, tables)
     chain = twbn.Network.from_tables(
         names,
         {"a": [], "b": ["a"], "c": ["b"], "d": ["c"]},
-        {"a": [0.5, 0.5]} | dict.fromkeys("bcd", np.eye(2)),
+        {"a": [0.5, 0.5], "b": np.eye(2), "c": np.eye(2), "d": np.eye(2)},
     )
     paths = [str(tmp_path / "a.json"), str(tmp_path / "b.json")]
     for network, path in zip((collider, chain), paths, strict=True):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from twbn.learning.learn import learn
     from twbn.network import Network, read_network, write_network
-    from twbn.report import plot_trace, plot_treewidth, write_report
+    from twbn.report import plot_sensitivity, plot_trace, plot_treewidth, write_report
     from twbn.scores import (
         LazyScores,
         LocalScores,
@@ -87,6 +87,7 @@ __all__ = [
     "fit_incomplete",
     "learn",
     "learn_incomplete",
+    "plot_sensitivity",
     "plot_trace",
     "plot_treewidth",
     "polish",
@@ -128,7 +129,7 @@ _FROM = {
     "learning": (
         "TreewidthBN", "TreewidthClassifier", "fit", "fit_incomplete", "learn", "learn_incomplete",
     ),
-    "report": ("plot_trace", "plot_treewidth", "write_report"),
+    "report": ("plot_sensitivity", "plot_trace", "plot_treewidth", "write_report"),
 }  # fmt: skip
 _WHERE = {name: package for package, names in _FROM.items() for name in names}
 

@@ -17,6 +17,7 @@ from twbn.cli.console import complain, err, escape, spelled
 from twbn.cli.convert import convert
 from twbn.cli.fit import fit
 from twbn.cli.impute import impute
+from twbn.cli.influence import influence
 from twbn.cli.info import info
 from twbn.cli.ktree import ktree
 from twbn.cli.learn import learn
@@ -29,6 +30,7 @@ from twbn.cli.report import report
 from twbn.cli.reproduce import reproduce
 from twbn.cli.sample import sample
 from twbn.cli.score import score
+from twbn.cli.sensitivity import sensitivity
 from twbn.cli.treewidth import treewidth
 from twbn.cli.verify import verify
 from twbn.errors import OptionError, TwbnError
@@ -55,6 +57,8 @@ def make_app() -> typer.Typer:
     app.command()(query)
     app.command()(mpe)
     app.command("map")(map_states)
+    app.command()(influence)
+    app.command()(sensitivity)
     app.command()(with_text_options(predict))
     app.command()(with_text_options(impute))
     app.command()(sample)

@@ -1,9 +1,21 @@
 """Exact inference: junction trees and the questions they answer."""
 
 from twbn.inference.cost import QueryCost
+from twbn.inference.influence import Influence
 from twbn.inference.junction_tree import JunctionTree
 from twbn.inference.map import MapCost, MapResult
 from twbn.inference.posterior import Posterior
 from twbn.inference.query import Inference
+from twbn.inference.sensitivity import Parameter, Sensitivity
 
-__all__ = ["Inference", "JunctionTree", "MapCost", "MapResult", "Posterior", "QueryCost"]
+__all__ = [
+    "Inference",
+    "Influence",
+    "JunctionTree",
+    "MapCost",
+    "MapResult",
+    "Parameter",
+    "Posterior",
+    "QueryCost",
+    "Sensitivity",
+]

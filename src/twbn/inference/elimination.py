@@ -91,10 +91,12 @@ class Elimination:
         soft: Soft,
         *,
         maximise: bool = False,
+        check: bool = True,
     ) -> tuple[NDArray[np.float64], float]:
         """Return a table over the targets, its largest entry about one, and the log of its scale.
 
-        The log is minus infinity where the evidence is impossible.
+        The log is minus infinity where the evidence is impossible; without `check`, only where that
+        shows in the tables of the answer.
         """
         planned, codes = self._best_plan(targets, known, soft, whole=maximise)
         given = list(soft.items())
@@ -107,7 +109,8 @@ class Elimination:
         else:
             self._refuse_too_long(self._cost_of(planned))
             values, log = self._conditioned(planned, codes, given, maximise=maximise)
-        if targets and log > -math.inf and not self._rest_possible(plan, codes, given, known, soft):
+        asked = check and bool(targets) and log > -math.inf
+        if asked and not self._rest_possible(plan, codes, given, known, soft):
             log = -math.inf
         return values.reshape([self._network.n_states[v] for v in targets]), log
 

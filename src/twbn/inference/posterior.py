@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from twbn.data.frame_out import frame_of
 from twbn.errors import DataError, OptionError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from twbn.data.coding import State
@@ -37,6 +39,14 @@ class Posterior:
                 raise DataError(msg, variable=name)
             cell.append(states.index(one))
         return float(self.values[tuple(cell)])
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """Return joint states and their probabilities as a frame: a row for each joint state."""
+        columns: dict[str, list[Any]] = {name: [] for name in self.variables}
+        for cell in np.ndindex(*self.values.shape):
+            for name, states, code in zip(self.variables, self.states, cell, strict=True):
+                columns[name].append(states[code])
+        return frame_of({**columns, "probability": self.values.ravel().tolist()}, kind)
 
     def to_dict(self) -> dict[State, float]:
         """Return {state: probability} of a single variable."""

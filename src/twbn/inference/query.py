@@ -13,7 +13,7 @@ from twbn.errors import Option, OptionError
 from twbn.inference.elimination import Elimination, Limits
 from twbn.inference.evidence import read_given, refuse_impossible
 from twbn.inference.factors import compiled_factors
-from twbn.inference.fill import fill
+from twbn.inference.influence import Influence, influence
 from twbn.inference.interventions import Interventions
 from twbn.inference.junction_tree import MAX_ENTRIES, JunctionTree
 from twbn.inference.map import (
@@ -26,8 +26,8 @@ from twbn.inference.map import (
 )
 from twbn.inference.marginals import all_marginals
 from twbn.inference.posterior import Posterior
-from twbn.inference.row_answers import answer_rows
-from twbn.inference.rows import complete, predict_proba
+from twbn.inference.row_questions import RowQuestions
+from twbn.inference.sensitivity import Sensitivity, sensitivity
 from twbn.inference.states import codes_given
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twbn.data.coding import State
-    from twbn.data.table import Table
     from twbn.inference.cost import QueryCost
     from twbn.network.network import Network
 
@@ -46,7 +45,7 @@ __all__ = ["Inference"]
 TIME_LIMIT = 600.0
 
 
-class Inference:
+class Inference(RowQuestions):
     """Exact answers from one network.
 
     Parameters
@@ -278,57 +277,13 @@ class Inference:
         """Return codes of all variables, by position, drawn from the distribution given some."""
         return codes_given(self, known, np.random.default_rng(checked_seed(seed)))
 
-    def log_codes(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return the log-probability of rows of codes; negative codes are summed out."""
-        return self.answer_rows(rows, None)[1]
+    def influence(self, target: str, evidence: Any = None) -> Influence:
+        """Return what would tell most about a target, and what each finding has told."""
+        return influence(self, target, evidence)
 
-    def answer_rows(
-        self, rows: NDArray[np.int32], target: int | None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the posterior of a target for each row of codes, and logarithms.
-
-        Without a target, these are the log-probabilities of the rows. With one, whose own cells are
-        ignored, they are minus infinity where the other cells of a row are impossible.
-        """
-        return answer_rows(self, rows, target)
-
-    def predict_proba(
-        self, data: Any, variable: str, *, unknown: str = "missing", do: Any = None
-    ) -> NDArray[np.float64]:
-        """Return the posterior of one variable in every row, given the row's other cells.
-
-        A state that the network does not have is taken as ``"missing"``, with one warning that
-        names it, or is an ``"error"``. With `do`, variables are set in every row; their cells in
-        the data must be missing or the same.
-        """
-        return predict_proba(
-            self if do is None else self.under(do), data, variable, unknown=unknown
-        )
-
-    def impute(self, data: Any, *, how: str = "mean", seed: int = 0) -> Any:
-        """Return data with the missing cells of each row filled in, all others as they are.
-
-        Parameters
-        ----------
-        data
-            A frame, a matrix, a dict of columns or a `Table`; what comes in comes out.
-        how
-            ``"mean"``: for a number that was cut into intervals its posterior mean, for any other
-            cell its most probable state given the row. ``"mode"``: the jointly most probable states
-            of the row. ``"draw"``: drawn from the posterior. A `Table` holds no numbers, so there
-            ``"mean"`` is ``"mode"``. A number is represented by the mean of its interval.
-        seed
-            Seed of ``"draw"``.
-        """
-        return fill(self, data, how=how, seed=seed)
-
-    def complete(self, data: Any, *, seed: int = 0) -> Table:
-        """Return the table with the missing cells of each row drawn from their posterior."""
-        return complete(self, data, seed=seed)
-
-    def score_samples(self, data: Any) -> NDArray[np.float64]:
-        """Return the log-probability of every row's known cells."""
-        return self.log_codes(self.network.encode(data).codes)
+    def sensitivity(self, target: str, state: Any, evidence: Any = None) -> Sensitivity:
+        """Return the derivative of a state's posterior with respect to every parameter."""
+        return sensitivity(self, target, state, evidence)
 
     def _named(self, codes: Mapping[int, int]) -> dict[str, State]:
         network = self.network

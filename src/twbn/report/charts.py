@@ -13,9 +13,10 @@ from twbn.errors import MissingDependencyError, OptionError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from twbn.inference import Sensitivity
     from twbn.search.result import TracePoint
 
-__all__ = ["Traced", "plot_trace", "plot_treewidth", "trace_svg"]
+__all__ = ["Traced", "plot_sensitivity", "plot_trace", "plot_treewidth", "trace_svg"]
 
 #: Placeholders, to be replaced by the colours of the page's style sheet.
 INK, ACCENT, SECOND = "#010203", "#010204", "#010205"
@@ -111,6 +112,31 @@ def plot_treewidth(results: Iterable[Any], axes: Any = None) -> Any:
     axes.set_xlabel("treewidth limit")
     axes.set_ylabel("log score")
     axes.legend()
+    return axes
+
+
+def plot_sensitivity(sensitivity: Sensitivity, n: int = 10, axes: Any = None) -> Any:
+    """Plot the parameters that matter most for a posterior (a tornado); return matplotlib's axes.
+
+    Parameters
+    ----------
+    sensitivity
+        What `Inference.sensitivity` returns.
+    n
+        How many parameters, the one that matters most on top.
+    axes
+        Where to draw; a new figure by default.
+    """
+    axes = _axes() if axes is None else axes
+    rows = sensitivity.top(n)[::-1]
+    labels = []
+    for row in rows:
+        given = ", ".join(f"{name}={state}" for name, state in row.parents.items())
+        labels.append(f"{row.variable}={row.state}" + (f" | {given}" if given else ""))
+    axes.barh(range(len(rows)), [row.derivative for row in rows])
+    axes.set_yticks(range(len(rows)), labels)
+    axes.axvline(0.0, linewidth=0.8, color="black")
+    axes.set_xlabel(f"derivative of P({sensitivity.target}={sensitivity.state})")
     return axes
 
 

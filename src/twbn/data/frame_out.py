@@ -1,0 +1,30 @@
+"""Columns out as a frame of the library that the caller uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from twbn.errors import MissingDependencyError, Option, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["frame_of"]
+
+#: Libraries whose frames can be made.
+Kind: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def frame_of(columns: Mapping[str, Sequence[Any]], kind: str) -> Any:
+    """Return columns as a frame of pandas or polars, or a table of pyarrow."""
+    if kind not in KINDS:
+        raise OptionError(Option("kind"), f" must be one of {list(KINDS)}, got {kind!r}")
+    import narwhals as nw
+
+    lists = {name: list(values) for name, values in columns.items()}
+    try:
+        return nw.from_dict(lists, backend=kind).to_native()
+    except ImportError:
+        msg = f"frames of {kind} need it to be installed: pip install 'twbn[frames]'"
+        raise MissingDependencyError(msg) from None
