@@ -32,6 +32,7 @@ from twbn.cli.sample import sample
 from twbn.cli.score import score
 from twbn.cli.sensitivity import sensitivity
 from twbn.cli.treewidth import treewidth
+from twbn.cli.update import update
 from twbn.cli.verify import verify
 from twbn.errors import OptionError, TwbnError
 
@@ -54,6 +55,7 @@ def make_app() -> typer.Typer:
     app.command()(with_table_options(bound))
     app.command()(verify)
     app.command()(fit)
+    app.command()(with_text_options(update))
     app.command()(query)
     app.command()(mpe)
     app.command("map")(map_states)

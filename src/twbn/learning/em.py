@@ -16,7 +16,8 @@ from twbn.inference import Inference
 from twbn.inference.rows import blocks, check_possible
 from twbn.interrupts import keeps_best
 from twbn.network import Network, fit
-from twbn.network.fit import checked_ess, coded_like, dag_of, table_from_counts
+from twbn.network.counts import table_from_counts
+from twbn.network.fit import checked_ess, coded_like, dag_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,6 +92,7 @@ def fit_incomplete(
         start = fit(structure, filled_at_random(table), ess=max(ess, 1.0))
     elif start.decomposition is None and not isinstance(structure, Dag):
         start = replace(start, decomposition=getattr(structure, "decomposition", None))
+    start = replace(start, counts=None)  # those of a guess, if any
     return _Maximisation(_distinct(table), ess, tolerance, clock).run(start, max_iterations)
 
 
@@ -123,7 +125,7 @@ class _Maximisation:
             if converged or self._clock.over:
                 break
             tables = tuple(table_from_counts(count, self._ess) for count in counts)
-            network = replace(network, tables=tables)
+            network = replace(network, tables=tables, counts=None)
         return EmResult(fitted, log_likelihood, tuple(self._trace), converged)
 
     def _note(self, network: Network, log_likelihood: float) -> bool:

@@ -233,6 +233,18 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
         self.refinement_ = fit_refinement(self._engine, features.columns, coding, clock)
         return self
 
+    def partial_fit(self, X: Any, y: Any = None, *, forget: float = 1.0) -> TreewidthBN:
+        """Add the counts of more complete rows to the parameters; the structure stays.
+
+        The first call is `fit`. With `forget` below 1, the counts so far are multiplied by it
+        first. `y` is ignored.
+        """
+        if not hasattr(self, "network_"):
+            return self.fit(X, y)
+        self.network_ = self.network_.update(self._encoded(X), forget=forget)
+        self._engine = Inference(self.network_)
+        return self
+
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log-likelihood of each row; missing cells are summed out."""
         return self._inference().score_samples(self._encoded(X))

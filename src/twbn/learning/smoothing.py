@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twbn.network.fit import family_counts
+from twbn.network.counts import family_counts
 from twbn.network.network import Network
 
 if TYPE_CHECKING:

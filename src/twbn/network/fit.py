@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,10 @@ from twbn.data.frames import as_table
 from twbn.data.table import Table
 from twbn.errors import DataError, MemoryLimitError, Option, OptionError, UnknownStateError
 from twbn.graphs.dag import Dag
+from twbn.network.counts import FamilyCounts
 from twbn.network.network import Network
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from twbn.data.coding import Coding
     from twbn.graphs.decomposition import TreeDecomposition
 
@@ -26,9 +26,8 @@ __all__ = [
     "coded_like",
     "codings_of",
     "dag_of",
-    "family_counts",
     "fit",
-    "table_from_counts",
+    "updated",
 ]
 
 #: Limit on the total number of entries of all tables.
@@ -53,11 +52,9 @@ def fit(
     if decomposition is None and not isinstance(structure, Dag):
         decomposition = getattr(structure, "decomposition", None)
     _refuse_too_large(table, dag)
-    tables = tuple(
-        table_from_counts(family_counts(table, v, dag.parents[v]), ess)
-        for v in range(dag.n_vertices)
-    )
-    return Network(dag, table.names, table.codings, tables, decomposition)
+    counts = FamilyCounts.of(table, dag, ess)
+    tables = counts.probabilities()
+    return Network(dag, table.names, table.codings, tables, decomposition, counts=counts)
 
 
 def checked_ess(ess: float) -> None:
@@ -154,18 +151,16 @@ def _refuse_too_large(table: Table, dag: Dag) -> None:
         raise MemoryLimitError(msg)
 
 
-def family_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the count of each combination: one axis per parent, the child's axis last."""
-    family = (*parents, child)
-    shape = tuple(int(table.n_states[u]) for u in family)
-    cells = np.ravel_multi_index(tuple(table.codes[:, u] for u in family), shape)
-    counts = np.bincount(cells, weights=table.weights, minlength=int(np.prod(shape)))
-    return counts.reshape(shape).astype(np.float64)
-
-
-def table_from_counts(counts: NDArray[np.float64], ess: float) -> NDArray[np.float64]:
-    """Return the mean of the Dirichlet posterior; rows without counts or prior are uniform."""
-    counts = counts + ess / counts.size
-    sums = counts.sum(axis=-1, keepdims=True)
-    uniform = 1.0 / counts.shape[-1]
-    return np.asarray(np.divide(counts, sums, out=np.full_like(counts, uniform), where=sums > 0))
+def updated(network: Network, data: Any, *, forget: float) -> Network:
+    """Return the network with the counts of more rows; see `Network.update`."""
+    number = isinstance(forget, numbers.Real) and not isinstance(forget, bool)
+    if not (number and 0 <= forget <= 1):
+        raise OptionError(Option("forget"), f" must be between 0 and 1, got {forget!r}")
+    if network.counts is None:
+        msg = "the network has no counts to add to; fit it to complete rows, which keeps them"
+        raise DataError(msg)
+    table = coded_like(network, data)
+    table.require_complete("updating parameters")
+    more = FamilyCounts.of(table, network.dag, network.counts.ess)
+    counts = network.counts.plus(more, float(forget))
+    return replace(network, tables=counts.probabilities(), counts=counts)

@@ -63,6 +63,17 @@ def check_network(network: Network) -> None:
             raise DataError(msg)
     if network.decomposition is not None:
         network.decomposition.check(network.dag.moral_graph())
+    _check_counts(network)
+
+
+def _check_counts(network: Network) -> None:
+    """Raise DataError unless counts have the shapes of the tables."""
+    if network.counts is None:
+        return
+    shapes = [table.shape for table in network.counts.tables]
+    if shapes != [table.shape for table in network.tables]:
+        msg = f"the counts have the shapes {shapes}, which are not those of the tables"
+        raise DataError(msg)
 
 
 def summing_to_one(table: NDArray[np.float64]) -> NDArray[np.float64]:

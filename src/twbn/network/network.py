@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from twbn.data.coding import Coding
     from twbn.graphs.decomposition import TreeDecomposition
+    from twbn.network.counts import FamilyCounts
 
 __all__ = ["Network"]
 
@@ -41,6 +43,7 @@ class Network(Coded, Viewed):
     (ascending), and v's own axis last; it is not negative and sums to one along the last axis. The
     arrays are read-only. `decomposition`, if there is one, decomposes the moral graph.
     `data_options` tells how the file of the rows that it was fitted to was read, if there was one.
+    `counts` are those that the tables come from, if they come from counts alone.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Network(Coded, Viewed):
     tables: tuple[NDArray[np.float64], ...]
     decomposition: TreeDecomposition | None = None
     data_options: Mapping[str, Any] = field(default_factory=dict)
+    counts: FamilyCounts | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(map(str, self.names)))
@@ -155,7 +159,23 @@ class Network(Coded, Viewed):
             np.eye(self.n_states[v])[codes[v]] if v in codes else table
             for v, table in enumerate(self.tables)
         ]
-        return replace(self, dag=Dag(tuple(parents)), tables=tuple(tables))
+        return replace(self, dag=Dag(tuple(parents)), tables=tuple(tables), counts=None)
+
+    def update(self, data: Any, *, forget: float = 1.0) -> Network:
+        """Return the network after more complete rows, whose counts are added to its own.
+
+        Rows in ten chunks give the bits of all rows at once. With `forget` below 1, the counts so
+        far are multiplied by it first, so that older rows matter less and less.
+
+        Examples
+        --------
+        >>> import twbn
+        >>> first = twbn.as_table({"a": [0, 0, 1, 1], "b": [0, 0, 1, 0]})
+        >>> network = twbn.fit(twbn.Dag.from_arcs(2, [(0, 1)]), first, ess=0)
+        >>> network.update({"a": [1, 1], "b": [1, 1]}).table("b").tolist()
+        [[1.0, 0.0], [0.25, 0.75]]
+        """
+        return import_module("twbn.network.fit").updated(self, data, forget=forget)  # type: ignore[no-any-return]
 
     def state_code(self, variable: int, state: Any) -> int:
         """Return the code of a state; UnknownStateError suggests the nearest known state."""
@@ -304,7 +324,7 @@ class Network(Coded, Viewed):
         proof = self.decomposition
         if proof is not None and not any({v, *parents} <= bag for bag in proof.bags):
             proof = None
-        return replace(self, dag=dag, tables=tuple(tables), decomposition=proof)
+        return replace(self, dag=dag, tables=tuple(tables), decomposition=proof, counts=None)
 
     def check_columns(self, data: Table) -> None:
         """Raise DataError unless the table's columns and states match the network's."""

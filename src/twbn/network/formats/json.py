@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from twbn.errors import FileFormatError
 from twbn.files import read_text, write_text
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
+from twbn.network.counts import FamilyCounts
+from twbn.network.fit import checked_ess
 from twbn.network.network import Network
 
 if TYPE_CHECKING:
@@ -64,6 +67,14 @@ def network_document(network: Network) -> dict[str, Any]:
         },
         "tree_decomposition": None,
     }
+    if network.counts is not None:
+        document["counts"] = {
+            "ess": network.counts.ess,
+            "families": {
+                name: counts.ravel().tolist()
+                for name, counts in zip(names, network.counts.tables, strict=True)
+            },
+        }
     if network.data_options:
         document["data_options"] = dict(network.data_options)
     if network.decomposition is not None:
@@ -112,10 +123,32 @@ def network_from_document(document: Any, source: str = "document") -> Network:
             bags = tuple(frozenset(position[v] for v in bag) for bag in proof["bags"])
             decomposition = TreeDecomposition(bags, tuple((a, b) for a, b in proof["edges"]))
         options = checked_data_options(document.get("data_options", {}))
-        return Network(dag, names, codings, tuple(tables), decomposition, options)
+        network = Network(dag, names, codings, tuple(tables), decomposition, options)
+        counts = _counts(document.get("counts"), network)
+        return network if counts is None else replace(network, counts=counts)
     except KeyError as error:
         msg = f"{source}: the entry {error.args[0]!r} is missing"
         raise FileFormatError(msg) from None
     except (TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         msg = f"{source}: {error}"
         raise FileFormatError(msg) from None
+
+
+def _counts(document: Any, network: Network) -> FamilyCounts | None:
+    """Return the counts of a model file, whose tables they must explain."""
+    if document is None:
+        return None
+    families = document["families"]
+    tables = tuple(
+        np.array(families[name], dtype=np.float64).reshape(table.shape)
+        for name, table in zip(network.names, network.tables, strict=True)
+    )
+    checked_ess(document["ess"])
+    counts = FamilyCounts(tables, float(document["ess"]))
+    for name, table, from_counts in zip(
+        network.names, network.tables, counts.probabilities(), strict=True
+    ):
+        if not np.allclose(table, from_counts, rtol=0, atol=1e-9):
+            msg = f"the counts of {name!r} do not lead to its table"
+            raise ValueError(msg)
+    return counts
