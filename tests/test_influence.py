@@ -134,13 +134,58 @@ def test_answers_come_out_as_frames() -> None:
     influence = engine.influence(network.names[0], {network.names[1]: network.states[1][0]})
     assert influence.to_frame()["role"].tolist().count("finding") == 1
     sensitivity = engine.sensitivity(network.names[0], network.states[0][0])
-    assert len(sensitivity.to_frame(3, "polars")) == len(sensitivity.top(3))
+    assert len(sensitivity.to_frame("polars", n=3)) == len(sensitivity.top(3))
+    with pytest.raises(OptionError, match="n must be"):
+        sensitivity.top(-1)
+    odd = twbn.Network.from_tables(
+        {"probability": [0, "other"]}, {"probability": []}, {"probability": [0.25, 0.75]}
+    )
+    for kind in ("pandas", "polars", "pyarrow"):
+        frame = twbn.Inference(odd).query(["probability"]).to_frame(kind)
+        rows = twbn.as_table(frame)
+        assert rows.names == ("probability", "probability_")
     with pytest.raises(OptionError, match="kind must be one of"):
         joint.to_frame("excel")
     with pytest.raises(DataError, match="is observed, so no parameter"):
         engine.sensitivity(
             network.names[0], network.states[0][0], {network.names[0]: network.states[0][0]}
         )
+
+
+def test_derivatives_of_tables_that_imply_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = twbn.Network.from_tables(
+        {name: ["0", "1"] for name in "axte"},
+        {"a": [], "x": ["a"], "t": ["x"], "e": ["x"]},
+        {
+            "a": [0.4, 0.6],
+            "x": [[0.8, 0.2], [0.3, 0.7]],
+            "t": [[0.9, 0.1], [0.2, 0.8]],
+            "e": [[1.0, 0.0], [0.3, 0.7]],
+        },
+    )
+    expected = twbn.Inference(network).sensitivity("t", "1", {"e": "1"})
+    assert abs(expected.derivatives[3]).max() > 0.5
+    monkeypatch.setattr("twbn.inference.elimination.DEAR_ENTRIES", 0)
+    found = twbn.Inference(network).sensitivity("t", "1", {"e": "1"})
+    for ours, theirs in zip(found.derivatives, expected.derivatives, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_derivatives_of_tiny_parameters_are_numbers() -> None:
+    network = twbn.Network.from_tables(
+        {name: ["0", "1"] for name in "abc"},
+        {"a": [], "b": ["a"], "c": ["b"]},
+        {
+            "a": [0.5, 0.5],
+            "b": [[1.0, 1e-170], [1.0, 2e-170]],
+            "c": [[1.0, 0.0], [0.3, 0.7]],
+        },
+    )
+    found = twbn.Inference(network).sensitivity("a", "1", {"c": "1"})
+    assert found.posterior == pytest.approx(2 / 3)
+    for table in found.derivatives:
+        assert np.isfinite(table).all()
+    assert found.derivatives[1][1, 1] == pytest.approx(1 / 9 / 1e-170, rel=1e-6)
 
 
 def test_commands_print_what_matters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -142,6 +142,10 @@ def test_bad_interventions_are_named() -> None:
         engine.marginals(do={"smokr": "yes"})
     with pytest.raises(UnknownStateError, match="'yess' of variable 'smoker'; did you mean 'yes'"):
         engine.most_probable(do={"smoker": "yess"})
+    with pytest.raises(DataError, match="do must be states by variable"):
+        engine.marginals(do=["smoker"])
+    with pytest.raises(DataError, match="do sets 'smoker' to no state"):
+        engine.marginals(do={"smoker": None})
     with pytest.raises(DataError, match="row 2 has probability zero"):
         engine.predict_proba({"smoker": ["yes", "no"]}, "cancer", do={"smoker": "yes"})
 
@@ -161,5 +165,7 @@ def test_commands_take_interventions(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run_command(asked) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [float(line.split(",")[2]) for line in lines[1:]] == pytest.approx([0.05, 0.4])
+    assert run_command(["query", net, "-q", "cancer", "--do", "smoker"]) == 2
+    assert "--do must be VARIABLE=STATE, got 'smoker'" in capsys.readouterr().err
     assert run_command(["query", net, "-q", "cancer", "-e", "smoker=no", "--do", "smoker=yes"]) == 1
     assert "'smoker' is set to 'yes' but observed as 'no'" in capsys.readouterr().err

@@ -30,7 +30,11 @@ __all__ = [
 FOREVER = 1e9
 
 #: Units in which a memory limit may be written, in GiB.
-_MEMORY_UNITS = {"MIB": 1 / 1024, "MB": 1e6 / 2**30, "GIB": 1.0, "GB": 1e9 / 2**30}
+_MEMORY_UNITS = {
+    f"{letter}{i}B": (1024.0 if i else 1000.0) ** power / 2**30
+    for power, letter in enumerate("KMGT", start=1)
+    for i in ("I", "")
+}
 
 #: The options with which a data file may have been read, and the types of their values.
 _DATA_OPTIONS: Mapping[str, tuple[type, ...]] = {
@@ -118,11 +122,13 @@ def checked_memory_limit(gib: float | str | None) -> float:
     if gib is None:
         return half_of_memory()
     if isinstance(gib, str):
-        written = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([MG]i?B)\s*", gib, re.IGNORECASE)
-        if written is None or float(written[1]) == 0:
-            problem = f" must be a number of GiB or a text such as '500MiB', got {gib!r}"
+        written = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]i?B)?\s*", gib, re.IGNORECASE)
+        size = float(written[1]) * _MEMORY_UNITS[(written[2] or "GiB").upper()] if written else 0
+        if not 0 < size < math.inf:
+            units = "KiB, MiB, GiB or TiB"
+            problem = f" must be a number of GiB or a text such as '500MiB' ({units}), got {gib!r}"
             raise OptionError(Option("memory_limit"), problem)
-        return float(written[1]) * _MEMORY_UNITS[written[2].upper()]
+        return size
     if not (_is_number(gib) and 0 < gib < math.inf):
         problem = f" must be a positive, finite number of GiB, got {gib!r}"
         raise OptionError(Option("memory_limit"), problem)

@@ -8,6 +8,7 @@ namespace twbn {
 
 double EliminationPlan::run(const Evidence& evidence, bool maximise, std::span<double> answer,
                             const Control& control) const {
+  if (!can_run_) return std::numeric_limits<double>::quiet_NaN();
   bool underflow = false;
   const double log = pass<double>(evidence, maximise, answer, underflow, control);
   if (!underflow) return log;

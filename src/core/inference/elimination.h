@@ -45,7 +45,7 @@ class EliminationPlan {
 
   /// Write the answer, its largest entry one; return the logarithm of the factor by which it is too
   /// large, minus infinity if it is zero throughout. Other variables are summed out or maximised
-  /// over. NaN if it was stopped.
+  /// over. NaN if it was stopped, or if its cost is beyond all machines.
   double run(const Evidence& evidence, bool maximise, std::span<double> answer,
              const Control& control) const;
 
@@ -89,6 +89,7 @@ class EliminationPlan {
   std::vector<std::int32_t> eliminated_;  // the variable of each step; -1 for none
   std::vector<double> step_sizes_;
   std::size_t answer_size_ = 1;
+  bool can_run_ = true;  // not if a message could not even be addressed
   EliminationCost cost_;
 };
 

@@ -10,6 +10,8 @@ namespace {
 
 /// Factors multiplied at a time: with more, a product of numbers could underflow.
 constexpr std::size_t max_factors = 12;
+/// Entries of a message that could be addressed.
+constexpr double most_entries = 1e15;
 
 }  // namespace
 
@@ -168,9 +170,12 @@ std::size_t EliminationPlan::Builder::multiply(const std::vector<std::size_t>& s
   message.strides.resize(n_kept);
   std::int64_t out = 1;
   for (std::size_t a = n_kept; a-- > 0;) {
+    const std::int32_t n_states = p.factors_.n_states(variables_[at(scope[a])]);
     message.strides[a] = out;
-    out *= p.factors_.n_states(variables_[at(scope[a])]);
+    message.size *= n_states;
+    if (message.size <= most_entries) out *= n_states;
   }
+  if (message.size > most_entries) p.can_run_ = false;  // its places have no numbers
   double joint = 1;
   for (std::size_t a = 0; a < scope.size(); ++a) {
     const std::int32_t v = scope[a];
@@ -189,7 +194,6 @@ std::size_t EliminationPlan::Builder::multiply(const std::vector<std::size_t>& s
   p.steps_.push_back(step);
   p.eliminated_.push_back(sums ? variables_[at(summed)] : -1);
   p.step_sizes_.push_back(joint);
-  message.size = static_cast<double>(out);
   held_ += message.size;
   p.cost_.peak = std::max(p.cost_.peak, held_);
   p.cost_.n_entries += joint;
@@ -237,6 +241,7 @@ void EliminationPlan::Builder::build(double seconds, const Control& control) {
   for (const std::int32_t v : question_.targets) {
     plan_.answer_size_ *= static_cast<std::size_t>(plan_.factors_.n_states(v));
   }
+  if (!plan_.can_run_) plan_.answer_size_ = 0;
 }
 
 EliminationPlan::EliminationPlan(const Factors& factors, const Question& question, double seconds,

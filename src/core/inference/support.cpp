@@ -37,7 +37,9 @@ class Search {
   bool strike(std::vector<std::size_t> waiting);
   bool revise(std::size_t t);
   bool mark_supported(std::size_t member, std::size_t last, const double* entry);
-  Possible try_states(std::size_t first);
+  Possible try_states();
+  void strike_out(std::size_t place);
+  void take_back(std::size_t n_struck);
 
   const Factors& factors_;
   const Evidence& evidence_;
@@ -48,6 +50,7 @@ class Search {
   std::vector<std::vector<std::size_t>> tables_of_;  // of each local variable
   std::vector<std::size_t> offsets_{0};              // of its states
   std::vector<char> states_, supported_;
+  std::vector<std::size_t> struck_;  // places of states, in the order in which they were struck out
   std::vector<char> waits_;
   std::vector<std::size_t> changed_;
 };
@@ -122,7 +125,9 @@ bool Search::revise(std::size_t t) {
     const std::size_t u = members_[m].variable;
     const char* kept = supported_.data() + offsets_[u];
     if (std::equal(kept, kept + n_states(u), states(u))) continue;
-    std::copy_n(kept, n_states(u), states(u));
+    for (std::size_t s = 0; s < n_states(u); ++s) {
+      if (states(u)[s] && !kept[s]) strike_out(offsets_[u] + s);
+    }
     changed_.push_back(u);
   }
   return true;
@@ -147,23 +152,51 @@ bool Search::strike(std::vector<std::size_t> waiting) {
   return true;
 }
 
-// Gives the first variable with a choice one state after the other. Those before `first` have none.
-Possible Search::try_states(std::size_t first) {
-  std::size_t u = first;
-  while (u < tables_of_.size() && std::count(states(u), states(u) + n_states(u), 1) <= 1) ++u;
-  if (u == tables_of_.size()) return Possible::yes;
-  const std::vector<char> before = states_;
-  for (std::size_t s = 0; s < n_states(u); ++s) {
-    if (!before[offsets_[u] + s]) continue;
-    if (trials_left_-- <= 0) return Possible::unknown;
-    states_ = before;
-    std::fill_n(states(u), n_states(u), 0);
-    states(u)[s] = 1;
-    if (!strike(tables_of_[u])) continue;
-    const Possible found = try_states(u + 1);
-    if (found != Possible::no) return found;
+// Gives one variable with a choice after the other a state, and takes back what leads nowhere.
+Possible Search::try_states() {
+  struct Choice {
+    std::size_t variable;
+    std::size_t state;       // to be tried next
+    std::size_t n_struck;    // when the choice was made
+  };
+  const auto next_open = [&](std::size_t u) {
+    while (u < tables_of_.size() && std::count(states(u), states(u) + n_states(u), 1) <= 1) ++u;
+    return u;
+  };
+  std::vector<Choice> choices;
+  struck_.clear();
+  for (std::size_t open = next_open(0); open < tables_of_.size();) {
+    choices.push_back({open, 0, struck_.size()});
+    bool found = false;
+    while (!found) {
+      if (choices.empty()) return Possible::no;
+      Choice& choice = choices.back();
+      take_back(choice.n_struck);
+      const std::size_t u = choice.variable;
+      while (choice.state < n_states(u) && !states(u)[choice.state]) ++choice.state;
+      if (choice.state == n_states(u)) {
+        choices.pop_back();
+        continue;
+      }
+      if (trials_left_-- <= 0) return Possible::unknown;
+      for (std::size_t s = 0; s < n_states(u); ++s) {
+        if (s != choice.state && states(u)[s]) strike_out(offsets_[u] + s);
+      }
+      ++choice.state;
+      found = strike(tables_of_[u]);
+    }
+    open = next_open(choices.back().variable + 1);
   }
-  return Possible::no;
+  return Possible::yes;
+}
+
+void Search::strike_out(std::size_t place) {
+  states_[place] = 0;
+  struck_.push_back(place);
+}
+
+void Search::take_back(std::size_t n_struck) {
+  for (; struck_.size() > n_struck; struck_.pop_back()) states_[struck_.back()] = 1;
 }
 
 bool Search::strike_all() {
@@ -174,7 +207,7 @@ bool Search::strike_all() {
 
 Possible Search::run() {
   if (!strike_all()) return Possible::no;
-  return try_states(0);
+  return try_states();
 }
 
 void Search::read_out(std::vector<std::int32_t>& codes) const {

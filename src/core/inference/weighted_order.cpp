@@ -118,7 +118,7 @@ WeightedOrder Elimination::run(double give_up_at) {
     if (gone_[at(next.vertex)] || next.version != version_[at(next.vertex)]) continue;
     const double size = table_size(next.vertex);
     total += size;
-    if (total >= give_up_at) return {};
+    if (total >= give_up_at && give_up_at < infinity) return {};
     result.largest = std::max(result.largest, size);
     result.order.push_back(next.vertex);
     eliminate(next.vertex);

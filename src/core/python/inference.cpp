@@ -29,6 +29,9 @@ using namespace nb::literals;
 
 namespace {
 
+/// Rows that are worth listening for Ctrl-C.
+constexpr std::size_t many_rows = 1000;
+
 using Likelihoods = std::vector<std::pair<std::int32_t, Array1<double>>>;
 
 // The numbers stay where they are: the arrays are kept as long as the factors.
@@ -240,19 +243,25 @@ void bind_trees(nb::module_& m) {
       "factors"_a, "shape"_a, "codes"_a, "likelihoods"_a, "n_posteriors"_a);
 }
 
-// Rows answered by `collect(row, posterior)`, one after the other.
+// Rows answered by `collect(row, posterior)`, one after the other; Ctrl-C ends many.
 template <class Collect>
 nb::tuple answer_rows(const Array2<std::int32_t>& rows, std::size_t n_states, Collect collect) {
   const std::size_t n = rows.shape(0);
   const std::size_t width = rows.shape(1);
   std::vector<double> posteriors(n * n_states);
   std::vector<double> logs(n);
-  {
-    const nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < n; ++i) {
+  const auto answer = [&](const Control& control) {
+    for (std::size_t i = 0; i < n && !control.expired(); ++i) {
       logs[i] = collect(std::span(rows.data() + i * width, width),
                         std::span(posteriors.data() + i * n_states, n_states));
     }
+    return true;
+  };
+  if (n < many_rows) {
+    const nb::gil_scoped_release release;
+    answer(Control());
+  } else {
+    run_to_the_end(std::nullopt, [&](Control& control) { return answer(control); });
   }
   return nb::make_tuple(to_numpy(std::move(posteriors)), to_numpy(std::move(logs)));
 }

@@ -27,7 +27,7 @@ def map_states(
     engine = twbn.Inference(twbn.read_network(net))
     known = evidence_of(evidence)
     if do:
-        engine = engine.under(evidence_of(do), known)
+        engine = engine.under(evidence_of(do, "--do"), known)
     found = engine.marginal_map(variables, known, time_limit=time_limit)
     if as_json:
         print_json(

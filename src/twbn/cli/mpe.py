@@ -14,7 +14,7 @@ def mpe(net: Net, evidence: Evidence = None, do: Do = None, as_json: AsJson = Fa
     engine = twbn.Inference(twbn.read_network(net))
     known = evidence_of(evidence)
     if do:
-        engine = engine.under(evidence_of(do), known)
+        engine = engine.under(evidence_of(do, "--do"), known)
     best = engine.most_probable(known)
     log_probability = engine.log_evidence(best)
     if as_json:

@@ -196,16 +196,16 @@ Do: TypeAlias = Annotated[
 ]
 
 
-def evidence_of(texts: list[str] | None) -> dict[str, str]:
+def evidence_of(texts: list[str] | None, what: str = "evidence") -> dict[str, str]:
     """Return variable and state of every ``VARIABLE=STATE``."""
     known: dict[str, str] = {}
     for text in texts or []:
         name, equals, state = text.partition("=")
         if not equals:
-            msg = f"evidence must be VARIABLE=STATE, got {text!r}"
+            msg = f"{what} must be VARIABLE=STATE, got {text!r}"
             raise OptionError(msg)
         if known.get(name, state) != state:
-            msg = f"evidence contradicts itself: {name}={known[name]} and {name}={state}"
+            msg = f"{what} contradicts itself: {name}={known[name]} and {name}={state}"
             raise OptionError(msg)
         known[name] = state
     return known

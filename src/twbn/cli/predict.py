@@ -30,7 +30,7 @@ def predict(
     network = twbn.read_network(net)
     states = network.states[network.index(target)]
     rows_read = coded_rows(data, network, reading, target)
-    set_to = evidence_of(do) if do else None
+    set_to = evidence_of(do, "--do") if do else None
     values = twbn.Inference(network).predict_proba(rows_read, target, do=set_to)
     rows = [[states[int(row.argmax())], *row.tolist()] for row in values]
     names = [target, *(f"P({target}={state})" for state in states)]

@@ -32,7 +32,7 @@ def query(
     engine = twbn.Inference(network, memory_limit=memory_limit)
     known = evidence_of(evidence)
     if do:
-        engine = engine.under(evidence_of(do), known)
+        engine = engine.under(evidence_of(do, "--do"), known)
     costs = {name: engine.cost([name], known) for name in variables if explain}
     answers = {name: engine.query([name], known).to_dict() for name in variables}
     if as_json:

@@ -22,9 +22,15 @@ def frame_of(columns: Mapping[str, Sequence[Any]], kind: str) -> Any:
         raise OptionError(Option("kind"), f" must be one of {list(KINDS)}, got {kind!r}")
     import narwhals as nw
 
-    lists = {name: list(values) for name, values in columns.items()}
+    lists = {name: _of_one_type(list(values)) for name, values in columns.items()}
     try:
         return nw.from_dict(lists, backend=kind).to_native()
     except ImportError:
         msg = f"frames of {kind} need it to be installed: pip install 'twbn[frames]'"
         raise MissingDependencyError(msg) from None
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """Return values as they are, or as texts if numbers and texts are mixed."""
+    texts = [isinstance(value, str) for value in values]
+    return list(map(str, values)) if any(texts) and not all(texts) else values

@@ -38,6 +38,8 @@ WATCHED_ENTRIES = 1e6
 N_CANDIDATES = 8
 #: States tried to see whether evidence is possible, before its probability is computed.
 MAX_TRIALS = 10_000
+#: Seconds beyond which nobody waits; looking for a plan ends there.
+HOPELESS_SECONDS = 1e10
 #: Plans that are kept for questions about the same variables.
 MAX_PLANS = 512
 
@@ -84,6 +86,11 @@ class Elimination:
         """Return what an answer takes, without computing it."""
         return self._cost_of(self._best_plan(targets, known, soft, whole=False)[0])
 
+    def relevant(self, targets: Sequence[int], known: Mapping[int, int]) -> list[int]:
+        """Return the variables whose tables can change an answer."""
+        asked = _Asked(tuple(targets), tuple(sorted(known)), (), whole=False)
+        return self._plan(asked, (), 0.0).relevant
+
     def answer(
         self,
         targets: Sequence[int],
@@ -104,10 +111,11 @@ class Elimination:
         if planned.n_passes == 1:
             watched = plan.n_entries > WATCHED_ENTRIES
             if watched:
-                self._refuse_too_long(self._cost_of(planned))
+                self._refuse_too_long(ENTRY_SECONDS * plan.n_entries)
             values, log = plan.run(codes, given, maximise, watched, None)
         else:
-            self._refuse_too_long(self._cost_of(planned))
+            seconds = ENTRY_SECONDS * plan.n_entries * planned.n_passes
+            self._refuse_too_long(seconds, planned.n_passes)
             values, log = self._conditioned(planned, codes, given, maximise=maximise)
         asked = check and bool(targets) and log > -math.inf
         if asked and not self._rest_possible(plan, codes, given, known, soft):
@@ -154,7 +162,7 @@ class Elimination:
                 self.limits.on_progress(number + 1, planned.n_passes)
             each = (time.perf_counter() - begun) / (number + 1)
             if number == 0 and each * planned.n_passes > 2 * self.limits.seconds:
-                self._refuse_too_long(self._cost_of(planned), each * planned.n_passes)
+                self._refuse_too_long(each * planned.n_passes, planned.n_passes)
         return np.broadcast_to(total, values.shape), total_log
 
     def _best_plan(
@@ -214,32 +222,44 @@ class Elimination:
         """Return a plan that fits into memory: variables are conditioned on until it does.
 
         Each is the one, of those in the largest tables, that shrinks memory and work most for the
-        number of its states.
+        number of its states. Gives up when that would take longer than anyone waits.
         """
         most = self.limits.memory * 2**30
         n_states = self._network.n_states
+        answer = math.prod(n_states[v] for v in asked.targets)
+        if ENTRY_BYTES * answer > most:
+            msg = (
+                f"the answer is a table of {float(min(answer, 10**300)):,.3g} entries, more than "
+                f"fit into {self.limits.memory:g} GiB; ask for fewer variables at once"
+            )
+            raise MemoryLimitError(msg)
         fixed: list[int] = []
         plan = self._plan(asked)
+        n_passes = 1
         while ENTRY_BYTES * plan.peak > most:
+            if ENTRY_SECONDS * float(n_passes) * plan.n_entries > HOPELESS_SECONDS and fixed:
+                self._refuse_too_long(HOPELESS_SECONDS)
             candidates = [v for v in plan.wide_variables if n_states[v] > 1][:N_CANDIDATES]
             if not candidates:
                 msg = (
-                    f"the answer has a table of {plan.largest:,.0f} entries, more than fit into "
+                    f"the answer takes messages of {plan.peak:,.3g} entries, more than fit into "
                     f"{self.limits.memory:g} GiB; ask for fewer variables at once"
                 )
                 raise MemoryLimitError(msg)
             found = []
             for v in candidates:
                 other = self._plan(asked, [*fixed, v], 0.0)
-                shrunk = math.log(plan.peak / other.peak)
-                less = math.log(plan.n_entries / other.n_entries)
-                found.append(((shrunk + less) / math.log(n_states[v]), v, other))
+                shrunk = _log_ratio(plan.peak, other.peak) + _log_ratio(
+                    plan.n_entries, other.n_entries
+                )
+                found.append((shrunk / math.log(n_states[v]), v, other))
             _, v, plan = max(found, key=lambda each: each[:2])
             fixed.append(v)
+            n_passes *= n_states[v]
         if fixed:
             better = self._plan(asked, fixed)
             plan = min(plan, better, key=lambda each: each.peak)
-        return _Planned(plan, tuple(fixed), math.prod(n_states[v] for v in fixed))
+        return _Planned(plan, tuple(fixed), n_passes)
 
     def _cost_of(self, planned: _Planned) -> QueryCost:
         plan, names = planned.plan, self._network.names
@@ -254,15 +274,22 @@ class Elimination:
             seconds=ENTRY_SECONDS * n_entries,
         )
 
-    def _refuse_too_long(self, cost: QueryCost, seconds: float | None = None) -> None:
+    def _refuse_too_long(self, seconds: float, n_passes: int = 1) -> None:
         """Raise MemoryLimitError, with the time predicted, if an answer takes more than it may."""
-        seconds = cost.seconds if seconds is None else seconds
         if seconds <= self.limits.seconds:
             return
+        time = f"about {seconds:,.3g} s" if seconds < HOPELESS_SECONDS else "centuries"
+        passes = f" in {n_passes:,} passes" if n_passes > 1 else ""
         msg = (
-            f"the answer takes about {seconds:,.0f} s within {self.limits.memory:g} GiB "
-            f"({cost.n_passes:,} passes, {cost.n_entries:.3g} entries), more than time_limit="
-            f"{self.limits.seconds:g}; give Inference a larger time_limit or memory_limit, or more "
-            "evidence"
+            f"the answer takes {time} within {self.limits.memory:g} GiB{passes}, more than "
+            f"time_limit={self.limits.seconds:g}; give Inference a larger time_limit or "
+            "memory_limit, or more evidence"
         )
         raise MemoryLimitError(msg)
+
+
+def _log_ratio(before: float, after: float) -> float:
+    """Return the logarithm of a ratio; sizes beyond all numbers count as equal."""
+    if not (before < math.inf and after < math.inf):
+        return 0.0 if after == math.inf else 1e3
+    return math.log(before / after)

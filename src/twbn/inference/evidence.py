@@ -11,11 +11,13 @@ import numpy as np
 from twbn.errors import DataError, Option, OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from twbn.network.network import Network
 
-__all__ = ["Given", "read_given", "refuse_impossible"]
+__all__ = ["Given", "read_given", "refuse_impossible", "targets_of"]
 
 
 class Given(NamedTuple):
@@ -45,10 +47,27 @@ def read_given(network: Network, evidence: Any, likelihood: Any) -> Given:
     return Given(known, soft, log)
 
 
-def refuse_impossible(network: Network, known: Mapping[int, int]) -> NoReturn:
+def targets_of(network: Network, variables: Any, *, least: int = 1) -> list[int]:
+    """Return the positions of the variables asked for: one name, or several that are distinct."""
+    try:
+        names = [variables] if isinstance(variables, str) else list(variables)
+    except TypeError:
+        problem = f" must be names of variables, got {variables!r}"
+        raise OptionError(Option("variables"), problem) from None
+    wanted = [network.index(name) for name in names]
+    if len(wanted) < least or len(set(wanted)) < len(wanted):
+        problem = f" must be distinct{', and at least one' if least else ''}, got {names}"
+        raise OptionError(Option("variables"), problem)
+    return wanted
+
+
+def refuse_impossible(
+    network: Network, known: Mapping[int, int], likelihood: Iterable[str] = ()
+) -> NoReturn:
     """Raise DataError, naming the evidence."""
-    given = ", ".join(f"{network.names[v]}={network.states[v][c]}" for v, c in known.items())
-    msg = f"the evidence has probability zero: {given or 'the likelihoods exclude every state'}"
+    parts = [f"{network.names[v]}={network.states[v][code]}" for v, code in known.items()]
+    parts += [f"the likelihood of {name}" for name in likelihood]
+    msg = f"the evidence has probability zero: {', '.join(parts)}"
     raise DataError(msg)
 
 

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from twbn.errors import DataError
+from twbn.network.evidence import set_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,7 @@ class Interventions:
 
     def engine(self, network: Network, do: Any, evidence: Any) -> Inference:
         """Return the engine after an intervention; DataError if evidence contradicts it."""
-        set_to = network.known_codes(do)
+        set_to = set_codes(network, do)
         for v, code in network.known_codes(evidence).items():
             if set_to.get(v, code) != code:
                 name, states = network.names[v], network.states[v]

@@ -46,7 +46,10 @@ class Posterior:
         for cell in np.ndindex(*self.values.shape):
             for name, states, code in zip(self.variables, self.states, cell, strict=True):
                 columns[name].append(states[code])
-        return frame_of({**columns, "probability": self.values.ravel().tolist()}, kind)
+        title = "probability"
+        while title in columns:
+            title += "_"
+        return frame_of({**columns, title: self.values.ravel().tolist()}, kind)
 
     def to_dict(self) -> dict[State, float]:
         """Return {state: probability} of a single variable."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.checks import FOREVER, checked_memory_limit, checked_seed, checked_time_limit
-from twbn.errors import Option, OptionError
 from twbn.inference.elimination import Elimination, Limits
-from twbn.inference.evidence import read_given, refuse_impossible
+from twbn.inference.evidence import read_given, refuse_impossible, targets_of
 from twbn.inference.factors import compiled_factors
 from twbn.inference.influence import Influence, influence
 from twbn.inference.interventions import Interventions
@@ -43,6 +42,8 @@ __all__ = ["Inference"]
 
 #: Seconds that one answer may take, by the prediction.
 TIME_LIMIT = 600.0
+#: Bytes that passes over a junction tree take for each of its entries.
+TREE_BYTES = 16
 
 
 class Inference(RowQuestions):
@@ -58,7 +59,7 @@ class Inference(RowQuestions):
         Memory for one answer, in GiB or as a text such as ``"500MiB"``; by default half of the
         machine's. What takes more is computed in several passes (see `cost`).
     time_limit
-        Seconds that one answer may take, as predicted; a longer one is refused at once.
+        Seconds that a single question may take, as predicted; a longer one is refused at once.
     on_progress
         Called with (passes done, passes in all) where an answer takes several passes.
 
@@ -101,9 +102,9 @@ class Inference(RowQuestions):
     @cached_property
     def tree(self) -> JunctionTree:
         """The junction tree, made when an answer needs it first."""
-        return JunctionTree(
-            self.network, max_entries=self._max_entries, factors=self.factors, refuse=False
-        )
+        in_memory = int(self.elimination.limits.memory * 2**30 / TREE_BYTES)
+        most = min(self._max_entries, in_memory)
+        return JunctionTree(self.network, max_entries=most, factors=self.factors, refuse=False)
 
     def query(
         self,
@@ -131,21 +132,18 @@ class Inference(RowQuestions):
         if do is not None:
             return self.under(do, evidence).query(variables, evidence, likelihood=likelihood)
         network = self.network
-        if isinstance(variables, str):
-            variables = [variables]
-        wanted = [network.index(name) for name in variables]
-        if not wanted or len(set(wanted)) < len(wanted):
-            problem = f" must be distinct, and at least one, got {list(variables)}"
-            raise OptionError(Option("variables"), problem)
+        wanted = targets_of(network, variables)
         known, soft, scale = read_given(network, evidence, likelihood)
         for v in set(wanted) & set(known):  # its axis is asked for: what is known becomes certain
             soft[v] = np.eye(network.n_states[v])[known[v]]
         free = {v: code for v, code in known.items() if v not in wanted}
         values, log = self.elimination.answer(wanted, free, soft)
         if log + scale == -math.inf:
-            refuse_impossible(self.network, known)
+            refuse_impossible(network, known, likelihood or ())
         return Posterior(
-            tuple(variables), tuple(network.states[v] for v in wanted), values / values.sum()
+            tuple(network.names[v] for v in wanted),
+            tuple(network.states[v] for v in wanted),
+            values / values.sum(),
         )
 
     def cost(
@@ -160,7 +158,7 @@ class Inference(RowQuestions):
         if do is not None:
             return self.under(do, evidence).cost(variables, evidence, likelihood=likelihood)
         network = self.network
-        wanted = [network.index(name) for name in variables]
+        wanted = targets_of(network, variables, least=0)
         known, soft, _ = read_given(network, evidence, likelihood)
         certain = {v: np.eye(network.n_states[v])[known[v]] for v in set(wanted) & set(known)}
         free = {v: code for v, code in known.items() if v not in wanted}
@@ -180,9 +178,9 @@ class Inference(RowQuestions):
         known, soft, scale = read_given(network, evidence, likelihood)
         found, log = all_marginals(self, known, soft) if known or soft else self._prior
         if log + scale == -math.inf:
-            refuse_impossible(self.network, known)
+            refuse_impossible(network, known, likelihood or ())
         return {
-            name: Posterior((name,), (network.states[v],), found[v])
+            name: Posterior((name,), (network.states[v],), found[v].copy())
             for v, name in enumerate(network.names)
         }
 

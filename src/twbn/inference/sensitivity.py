@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twbn import _core
+from twbn.checks import checked_whole
 from twbn.data.frame_out import frame_of
 from twbn.errors import DataError
 from twbn.inference.elimination import Elimination
@@ -52,6 +53,7 @@ class Sensitivity:
 
     def top(self, n: int = 10) -> list[Parameter]:
         """Return the parameters that matter most, by the size of the derivative."""
+        checked_whole("n", n, least=1)
         found = [
             (abs(float(table[cell])), v, cell)
             for v, table in enumerate(self.derivatives)
@@ -60,7 +62,7 @@ class Sensitivity:
         found.sort(key=lambda item: (-item[0], item[1:]))
         return [self._parameter(v, cell) for size, v, cell in found[:n] if size > 0]
 
-    def to_frame(self, n: int = 10, kind: str = "pandas") -> Any:
+    def to_frame(self, kind: str = "pandas", *, n: int = 10) -> Any:
         """Return the parameters that matter most as a frame of pandas or polars."""
         rows = self.top(n)
         columns: dict[str, list[Any]] = {
@@ -105,7 +107,7 @@ def sensitivity(engine: Inference, target: str, state: Any, evidence: Any) -> Se
     values, log = engine.elimination.answer((t,), known, {})
     if log == -np.inf:
         refuse_impossible(network, known)
-    relevant = {network.index(name) for name in engine.elimination.cost((t,), known, {}).relevant}
+    relevant = set(engine.elimination.relevant((t,), known))
     derivatives = [
         _derivatives(engine, v, (t, code), known) if v in relevant else np.zeros(table.shape)
         for v, table in enumerate(network.tables)
@@ -139,7 +141,8 @@ def _derivatives(
         lost = (shares * coefficients[..., None, :]).sum(axis=-1)
         return np.asarray(coefficients - lost) if n > 1 else np.zeros(table.shape)
 
-    return np.asarray((moved(hit) * p_all - p_hit * moved(total)) / p_all**2)
+    # Divided twice: the square of a small probability may be zero.
+    return np.asarray(moved(hit) / p_all - p_hit / p_all * (moved(total) / p_all))
 
 
 def _coefficients(

@@ -43,6 +43,8 @@ def _one_by_one(
 ) -> dict[int, int]:
     """Return the same without a tree: each variable in turn, given those before it."""
     codes = dict(known)
+    if engine.elimination.answer((), known, {})[1] == -math.inf:
+        refuse_impossible(engine.network, known)
     for v in engine.network.dag.topological_order:
         if v in codes:
             continue

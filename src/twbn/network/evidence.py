@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twbn.errors import DataError
 
-__all__ = ["as_mapping"]
+if TYPE_CHECKING:
+    from twbn.network.network import Network
+
+__all__ = ["as_mapping", "set_codes"]
 
 
-def as_mapping(evidence: Any) -> Mapping[str, Any]:
+def set_codes(network: Network, do: Any) -> dict[int, int]:
+    """Return the codes that an intervention sets, by position."""
+    states = as_mapping(do, what="do")
+    codes = network.known_codes(states)
+    for name in states:
+        if network.index(name) not in codes:
+            msg = f"do sets {str(name)!r} to no state, got {states[name]!r}"
+            raise DataError(msg, variable=str(name))
+    return codes
+
+
+def as_mapping(evidence: Any, *, what: str = "evidence") -> Mapping[str, Any]:
     """Return evidence as a mapping from variable to state.
 
     Accepts a mapping, a Series or a named tuple (a row of a frame), or a frame of one row.
@@ -37,10 +51,10 @@ def as_mapping(evidence: Any) -> Mapping[str, Any]:
     if isinstance(frame, nw.DataFrame):
         if len(frame) == 1:
             return dict(zip(frame.columns, frame.row(0), strict=True))
-        msg = f"evidence must be one row, got a frame of {len(frame)} rows"
+        msg = f"{what} must be one row, got a frame of {len(frame)} rows"
         raise DataError(msg)
     msg = (
-        "evidence must be states by variable (a dict), a row of a frame or a frame of one row, "
+        f"{what} must be states by variable (a dict), a row of a frame or a frame of one row, "
         f"got {type(evidence).__name__}"
     )
     raise DataError(msg)

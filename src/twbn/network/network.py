@@ -16,7 +16,7 @@ from twbn.data.frames import as_table
 from twbn.data.table import Table
 from twbn.errors import DataError, GraphError, MemoryLimitError, UnknownStateError
 from twbn.graphs.dag import Dag
-from twbn.network.evidence import as_mapping
+from twbn.network.evidence import as_mapping, set_codes
 from twbn.network.invariants import check_network, summing_to_one
 from twbn.views import Viewed
 
@@ -153,7 +153,7 @@ class Network(Coded, Viewed):
         >>> rain.intervene({"grass": "wet"}).parents
         {'rain': [], 'grass': []}
         """
-        codes = self.known_codes(do)
+        codes = set_codes(self, do)
         parents = [() if v in codes else own for v, own in enumerate(self.dag.parents)]
         tables = [
             np.eye(self.n_states[v])[codes[v]] if v in codes else table
