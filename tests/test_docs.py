@@ -72,11 +72,14 @@ def prepare(folder: Path) -> None:
         while len(codes) < 5:
             codes.append(codes[-1] if rng.random() < 0.7 else int(rng.integers(0, 2)))
         rows.append([s[c] for s, c in zip(states, codes, strict=True)])
-    text = "\n".join(",".join(row) for row in [names, *rows]) + "\n"
-    (folder / "data.csv").write_text(text, encoding="utf-8")
+
+    def text_of(some: list[list[str]]) -> str:
+        return "\n".join(",".join(row) for row in [names, *some]) + "\n"
+
+    (folder / "data.csv").write_text(text_of(rows), encoding="utf-8")
     gaps = [[cell if rng.random() < 0.8 else "" for cell in row] for row in rows[:20]]
-    text = "\n".join(",".join(row) for row in [names, *gaps]) + "\n"
-    (folder / "new.csv").write_text(text, encoding="utf-8")
+    (folder / "new.csv").write_text(text_of(gaps), encoding="utf-8")
+    (folder / "more.csv").write_text(text_of(rows[:20]), encoding="utf-8")
     (folder / "graph.gr").write_text("p tw 4 4\n1 2\n2 3\n3 4\n4 1\n", encoding="utf-8")
 
 

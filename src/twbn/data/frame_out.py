@@ -26,7 +26,7 @@ def frame_of(columns: Mapping[str, Sequence[Any]], kind: str) -> Any:
     try:
         return nw.from_dict(lists, backend=kind).to_native()
     except ImportError:
-        msg = f"frames of {kind} need it to be installed: pip install 'twbn[frames]'"
+        msg = f"frames of {kind} need {kind}; install twbn[frames]"
         raise MissingDependencyError(msg) from None
 
 
