@@ -20,6 +20,7 @@ from twbn.search.heuristic.chains import (
     Chain,
     Round,
     as_chain,
+    can_be_sent,
     find_candidates,
     merged,
     run_in_threads,
@@ -60,8 +61,7 @@ SIZES = ((0.03, 3), (0.3, 5))
 #: Share of the time for finding the candidates of scores on demand.
 CANDIDATES_SHARE = 0.15
 #: The longest round on a cluster, and the number of failed ones after which it is given up.
-CLUSTER_ROUND_SECONDS = 60.0
-MAX_LOST_ROUNDS = 2
+CLUSTER_ROUND_SECONDS, MAX_LOST_ROUNDS = 60.0, 2
 #: Shortest time between reports of better structures.
 SECONDS_BETWEEN_NEWS = 1.0
 #: Largest treewidth and number of variables for which polishing takes milliseconds.
@@ -109,7 +109,7 @@ class _Annealing:
         self._scores = scores
         self._run = run
         self._chains = chains
-        self._cluster = active_cluster() if _can_be_sent(scores) else None
+        self._cluster = active_cluster() if can_be_sent(scores) else None
         self._held: HeldScores | None = None
         if self._cluster is not None and isinstance(scores, ScoreTable | LazyScores):
             self._held = HeldScores(self._cluster, scores)
@@ -348,10 +348,3 @@ class _Annealing:
             notes=notes,
             n_accepted=self._n_accepted,
         )
-
-
-def _can_be_sent(scores: LocalScores) -> bool:
-    """Say whether the workers of a cluster can hold these scores."""
-    return isinstance(scores, ScoreTable) or (
-        isinstance(scores, LazyScores) and not scores.by_function
-    )

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from twbn import _core
 from twbn.scores.lazy import LazyScores
+from twbn.scores.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ __all__ = [
     "Chain",
     "Round",
     "as_chain",
+    "can_be_sent",
     "find_candidates",
     "merged",
     "run_in_threads",
@@ -144,3 +146,10 @@ def _candidate_arcs(scores: LocalScores, n_jobs: int) -> _core.CandidateArcs:
             _core.CandidateArcs(scores.lookup) if best is None else _core.ranked_arcs(*best)
         )
     return _arcs[scores]
+
+
+def can_be_sent(scores: LocalScores) -> bool:
+    """Say whether the workers of a cluster can hold these scores."""
+    return isinstance(scores, ScoreTable) or (
+        isinstance(scores, LazyScores) and not scores.by_function
+    )
