@@ -515,7 +515,7 @@ def test_auto_says_what_it_chose() -> None:
     assert "a proof, as 9 variables are few" in choice(SCORES).notes[-1]
     assert choice(SCORES).status == "optimal"
     assert "optimal tree" in choice(SCORES, treewidth=1).notes[-1]
-    assert "without a bound" in choice(LazyScores(TABLE)).notes[-1]
+    assert "the bound of the likelihood only" in choice(LazyScores(TABLE)).notes[-1]
     budget = choice(SCORES, time_limit=None, max_iterations=100)
     assert "as the budget is in iterations" in budget.notes[-1]
     many = compute_scores(random_table(np.random.default_rng(3), 30, 100), max_parents=2)

@@ -253,9 +253,8 @@ def best_of(scores: ScoreTable, most: int) -> ScoreTable:
     rank = np.arange(scores.n_sets) - first[child]
     smallest = np.minimum.reduceat(sizes, first)  # rules may ask for parents
     kept = (rank < most) | (sizes <= smallest[child] + 1)
-    return ScoreTable.chosen(
-        scores, kept, replace(scores.info, status="budget", complete_size=None)
-    )
+    info = replace(scores.info, status="budget", complete_size=None, bound=scores.trivial_bound())
+    return ScoreTable.chosen(scores, kept, info)
 
 
 def _including(scores: ScoreTable, table: Table, dag: Dag, options: ScoringOptions) -> ScoreTable:

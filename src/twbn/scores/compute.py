@@ -18,6 +18,7 @@ from twbn.scores.blocks import BlockOptions, score_in_blocks
 from twbn.scores.by_function import score_with_function
 from twbn.scores.estimate import estimate, refuse_large_budget, refuse_too_large
 from twbn.scores.kinds import ScoreOption, checked_score, score_name, scored_data
+from twbn.scores.likelihood_bound import likelihood_bound
 from twbn.scores.protocol import ScoringInfo
 from twbn.scores.rules import ParentRules, RuleOptions, make_rules
 from twbn.scores.score_table import ScoreTable
@@ -176,10 +177,11 @@ class _Work(NamedTuple):
             )
             raise OptionError(Option("time_limit"), problem)
         name = score_name(self.score)
+        status = _status(found, int(self.rules.max_parents.max()), self.budget)
         info = ScoringInfo(
             score=name,
             ess=self.ess if name == "bdeu" else None,
-            status=_status(found, int(self.rules.max_parents.max()), self.budget),
+            status=status,
             complete_size=found["complete_size"],
             n_scored=found["n_scored"],
             n_skipped=found["n_skipped"],
@@ -187,6 +189,7 @@ class _Work(NamedTuple):
             fingerprint=self.table.fingerprint,
             coding=self.table.coding,
             n_states=tuple(self.table.n_states.tolist()),
+            bound=None if status == "complete" else likelihood_bound(self.table, name),
         )
         return ScoreTable(
             self.table.names,

@@ -22,6 +22,7 @@ from twbn.scores.kinds import (
     score_name,
     scored_data,
 )
+from twbn.scores.likelihood_bound import likelihood_bound
 from twbn.scores.protocol import ScoringInfo, checked_family, total_score
 from twbn.scores.rules import ParentRules, RuleOptions, make_rules
 
@@ -93,6 +94,7 @@ class LazyScores:
         wanted = RuleOptions(max_parents, required, forbidden, tiers, roots, leaves)
         self.rules = make_rules(table.names, wanted)
         self._single_parents: SingleParents | None = None
+        self._likelihood_bound: float | None = None
         self._cache = self._new_cache()
 
     def _new_cache(self) -> _core.LazyScoreCache | _CallableCache:
@@ -187,8 +189,14 @@ class LazyScores:
         return f"{self.fingerprint}-{fingerprint_of(about, (rules.max_parents, rules.allowed))}"
 
     def trivial_bound(self) -> float:
-        """Return zero for built-in scores (log-probabilities at most), infinity for a function."""
-        return float("inf") if isinstance(self._cache, _CallableCache) else 0.0
+        """Return the log-likelihood of the rows' own frequencies, which no structure exceeds.
+
+        Infinity where a Python function gives the scores; see `likelihood_bound`.
+        """
+        if self._likelihood_bound is None:
+            table, score, *_ = self._made_of
+            self._likelihood_bound = likelihood_bound(table, score)
+        return self._likelihood_bound
 
     @property
     def n_variables(self) -> int:

@@ -42,6 +42,7 @@ class ScoringInfo:
     fingerprint: str | None = None  # of the data
     coding: tuple[Mapping[str, Any], ...] | None = None  # of each column, as plain values
     n_states: tuple[int, ...] | None = None  # of each variable, where they are known
+    bound: float | None = None  # on any structure's score, where the sets are not complete
 
     @property
     def label(self) -> str:

@@ -214,11 +214,14 @@ class ScoreTable:
         """Return an upper bound on the score of any structure.
 
         This is the sum of the best local scores if all parent sets were considered. Otherwise, sets
-        that the table lacks may be better, and the bound is zero for built-in scores, which are at
-        most log-probabilities, or infinity for a function.
+        that the table lacks may be better, and the bound is that of the likelihood of the rows
+        (`likelihood_bound`) or, where these are not known, zero for built-in scores, which are at
+        most log-probabilities, and infinity for a function.
         """
         if self.info.status == "complete":
             return float(sum(self.best().tolist()))
+        if self.info.bound is not None:
+            return self.info.bound
         return 0.0 if self.info.score in SCORES else float("inf")
 
     def statistics(self) -> dict[str, Any]:

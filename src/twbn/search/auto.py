@@ -61,7 +61,7 @@ def _by_what_suits(scores: LocalScores, run: Run) -> tuple[SearchResult, str]:
     if scores.info.status != "complete" or not isinstance(scores, ScoreTable):
         on_demand = scores.info.status == "lazy"
         why = "scores are computed on demand" if on_demand else "not all parent sets were scored"
-        return anneal(scores, rest), f"annealing without a bound, as {why}"
+        return anneal(scores, rest), f"annealing, with the bound of the likelihood only, as {why}"
     if run.n > MAX_PROOF_VARIABLES:
         reason = f"annealing beside a bound, as {run.n} variables are too many for a quick proof"
         return _anneal_beside_bound(scores, run), reason
