@@ -19,10 +19,11 @@ GROUND = {
     "checks",
     "deadline",
     "files",
+    "frame_out",
     "progress_bar",
 }
 BELOW_LEARNING = GROUND | {
-    "data", "graphs", "solvers", "scores", "search", "network", "inference", "_core",
+    "cluster", "data", "graphs", "solvers", "scores", "search", "network", "inference", "_core",
 }  # fmt: skip
 MAY_IMPORT = {
     "errors": set[str](),
@@ -32,6 +33,7 @@ MAY_IMPORT = {
     "checks": {"errors"},
     "deadline": {"interrupts"},
     "files": {"errors"},
+    "frame_out": {"errors"},
     "progress_bar": set[str](),
     "cluster": set[str](),
     "data": GROUND,

@@ -169,3 +169,12 @@ def test_commands_take_interventions(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "--do must be VARIABLE=STATE, got 'smoker'" in capsys.readouterr().err
     assert run_command(["query", net, "-q", "cancer", "-e", "smoker=no", "--do", "smoker=yes"]) == 1
     assert "'smoker' is set to 'yes' but observed as 'no'" in capsys.readouterr().err
+
+
+def test_a_row_that_contradicts_what_is_set_is_named() -> None:
+    rows = {"a": [0, 1, 1, 0] * 9, "b": [0, 1, 1, 1] * 9}
+    engine = twbn.Inference(twbn.fit(twbn.Dag(((), (0,))), rows, ess=1.0))
+    with pytest.raises(DataError, match="row 2 has a=1, but do sets a to 0; leave that column out"):
+        engine.predict_proba({"a": [0, 1], "b": [0, 0]}, "b", do={"a": 0})
+    left_out = engine.predict_proba({"b": [None, None]}, "b", do={"a": 0})
+    assert left_out[0] == pytest.approx(engine.query(["b"], do={"a": 0}).values)

@@ -51,15 +51,15 @@ def test_boxes_do_not_overlap_and_arcs_go_down(n: int) -> None:
     for _ in range(3):
         arcs = random_arcs(rng, n)
         widths = rng.uniform(20, 150, n).tolist()
-        drawing = layered(arcs, widths, box_height=20.0, layer_gap=30.0)
+        drawing = layered(arcs, widths, [20.0] * len(widths), layer_gap=30.0)
         for v in range(n):
             assert drawing.x[v] - widths[v] / 2 >= -1e-6
             assert drawing.x[v] + widths[v] / 2 <= drawing.width + 1e-6
             for u in range(v):
                 if drawing.y[u] == drawing.y[v]:
                     assert abs(drawing.x[u] - drawing.x[v]) >= (widths[u] + widths[v]) / 2 + 1
-        for (tail, head), bends in zip(arcs, drawing.bends, strict=True):
-            heights = [drawing.y[tail], *(y for _, y in bends), drawing.y[head]]
+        for (tail, head), bends in zip(arcs, drawing.lanes, strict=True):
+            heights = [drawing.y[tail], *(y for _, y, _ in bends), drawing.y[head]]
             assert heights == sorted(heights)
             assert len(set(heights)) == len(heights)
 
@@ -67,9 +67,9 @@ def test_boxes_do_not_overlap_and_arcs_go_down(n: int) -> None:
 def test_an_arc_that_passes_a_layer_does_not_cross_its_boxes() -> None:
     arcs = [(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)]
     widths = [100.0] * 4
-    drawing = layered(arcs, widths, box_height=20.0, layer_gap=30.0)
-    for bends in drawing.bends:
-        for x, y in bends:
+    drawing = layered(arcs, widths, [20.0] * len(widths), layer_gap=30.0)
+    for bends in drawing.lanes:
+        for x, y, _ in bends:
             for v in range(4):
                 if drawing.y[v] == y:
                     assert abs(drawing.x[v] - x) > widths[v] / 2

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import re
 import subprocess
 import sys
 import warnings
+import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -289,6 +291,8 @@ def test_what_is_focused_or_chosen_comes_into_view(browser: Any, tmp_path: Path)
             )
             return bool(inside and frame["x"] <= box["x"] <= frame["x"] + frame["width"])
 
+        for _ in range(8):
+            page.get_by_role("button", name="Zoom in").click()
         assert not is_in_view(199)
         page.locator('.card[data-v="199"] .find').click()
         assert is_in_view(199)
@@ -399,3 +403,272 @@ def test_it_is_readable_without_scripts(browser: Any, tmp_path: Path) -> None:
     first = 100 * marginals[network.names[0]]["no"]
     assert page.locator(".p").first.inner_text() == f"{first:.2f} %"
     context.close()
+
+
+def view_of(page: Any) -> list[float]:
+    return [float(x) for x in page.locator("#network svg").get_attribute("viewBox").split()]
+
+
+def set_mode(page: Any, mode: str) -> None:
+    page.locator(f"#mode-{mode}").check()
+
+
+@pytest.mark.parametrize("name", ["learned", "asia", "alarm", "hostile"])
+def test_the_first_view_fits_the_frame(name: str, browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    twbn.write_report(network_named(name), path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        frame = page.locator("#network").bounding_box()
+        boxes = [node.bounding_box() for node in page.locator("#network .node").all()]
+        assert all(
+            frame["x"] <= box["x"]
+            and box["x"] + box["width"] <= frame["x"] + frame["width"]
+            and frame["y"] <= box["y"]
+            and box["y"] + box["height"] <= frame["y"] + frame["height"]
+            for box in boxes
+        )
+        high = max(b["y"] + b["height"] for b in boxes) - min(b["y"] for b in boxes)
+        assert high > 0.6 * frame["height"]
+
+
+def test_a_click_in_the_drawing_is_a_click_on_the_state(browser: Any, tmp_path: Path) -> None:
+    network = random_network(8)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    engine = twbn.Inference(network)
+    with opened(browser, path) as watched:
+        page = watched.page
+        page.locator('#network .bar[data-v="7"][data-s="1"]').click()
+        wanted = engine.marginals({network.names[7]: "yes"})
+        for name, mine in zip(network.names, shown(page, network), strict=True):
+            assert mine == pytest.approx(list(wanted[name].to_dict().values()), abs=1e-9)
+        told = page.locator('#network .bar[data-v="0"] .number').all_text_contents()
+        first = wanted[network.names[0]].to_dict().values()
+        assert told == [f"{100 * p:.1f} %" for p in first]
+        assert page.locator('#network .node.known[data-v="7"]').count() == 1
+        assert page.locator(".node.chosen").count() == 0
+        page.locator('#network .bar[data-v="7"][data-s="1"]').click()
+        assert page.locator("#evidence").inner_text() == "No evidence yet."
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm", "learned", "hostile"])
+def test_what_is_set_is_answered_as_an_intervention(
+    name: str, browser: Any, tmp_path: Path
+) -> None:
+    network = network_named(name)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    engine = twbn.Inference(network)
+    rng = np.random.default_rng(3)
+    with opened(browser, path) as watched:
+        page = watched.page
+        for n_set, n_known in ((1, 0), (1, 1), (2, 2)):
+            some = rng.permutation(network.n_variables)[: n_set + n_known].tolist()
+            do, evidence = {}, {}
+            set_mode(page, "set")
+            for v in some[:n_set]:
+                s = int(rng.integers(len(network.states[v])))
+                click(page, v, s)
+                do[network.names[v]] = network.states[v][s]
+            set_mode(page, "observe")
+            for v in some[n_set:]:
+                s = int(np.argmax(shown(page, network)[v]))
+                click(page, v, s)
+                evidence[network.names[v]] = network.states[v][s]
+            for other, mine in zip(network.names, shown(page, network), strict=True):
+                if other in do or other in evidence:
+                    continue
+                wanted = engine.query([other], evidence, do=do).values
+                assert mine == pytest.approx(wanted.tolist(), abs=1e-9)
+            assert page.locator(".card.set").count() == n_set
+            log = float(page.locator("#evidence").get_attribute("data-log"))
+            under = engine.under(do).log_evidence(evidence) if evidence else 0.0
+            assert log == pytest.approx(under, abs=1e-9)
+            assert ("Set: " in page.locator("#evidence").inner_text()) == bool(do)
+            page.get_by_role("button", name="Clear evidence").click()
+
+
+def same(ours: list[list[float]], theirs: list[list[float]]) -> bool:
+    """Say whether probabilities are the same but for rounding."""
+    flat = itertools.chain.from_iterable
+    return list(flat(ours)) == pytest.approx(list(flat(theirs)), abs=1e-12)
+
+
+def test_steps_are_undone_one_by_one(browser: Any, tmp_path: Path) -> None:
+    network = random_network(8)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        seen = [shown(page, network)]
+        assert page.locator("#undo").is_disabled()
+        click(page, 0, 1)
+        seen.append(shown(page, network))
+        set_mode(page, "set")
+        click(page, 5, 0)
+        seen.append(shown(page, network))
+        page.get_by_role("button", name="Clear evidence").click()
+        assert same(shown(page, network), seen[0])
+        page.keyboard.press("Control+z")
+        assert same(shown(page, network), seen[2])
+        page.locator("#undo").click()
+        assert same(shown(page, network), seen[1])
+        page.locator("#undo").click()
+        assert same(shown(page, network), seen[0])
+        assert page.locator("#undo").is_disabled()
+
+
+def test_the_address_holds_the_evidence(browser: Any, tmp_path: Path) -> None:
+    network = hostile_network()
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        click(page, 1, 2)
+        click(page, 6, 0)
+        set_mode(page, "set")
+        click(page, 3, 1)
+        wanted, address = shown(page, network), page.url
+        assert "#" in address
+        click(page, 3, 1)
+        page.get_by_role("button", name="Clear evidence").click()
+        assert page.url.split("#")[-1] == ""
+        page.evaluate("address => { location.hash = address; }", address.split("#")[1])
+        page.wait_for_function("document.querySelectorAll('.card.known').length === 2")
+        assert shown(page, network) == wanted
+        assert page.locator(".card.set").count() == 1
+        page.evaluate("location.hash = 'e:nobody=here&do:end'")
+        page.wait_for_function("document.querySelectorAll('.card.known').length === 0")
+        assert "nobody = here" in page.locator("#evidence").inner_text()
+
+
+def test_tables_and_pictures_are_saved(browser: Any, tmp_path: Path) -> None:
+    network = hostile_network()
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        click(page, 7, 1)
+        posteriors = shown(page, network)
+        with page.expect_download() as coming:
+            page.get_by_role("button", name="Save as CSV").click()
+        with coming.value.path().open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        assert rows[0] == ["variable", "state", "prior", "posterior", "role"]
+        assert [row[0] for row in rows[1:]] == [n for n in HOSTILE for _ in range(3)]
+        assert [float(row[3]) for row in rows[1:]] == [p for ps in posteriors for p in ps]
+        assert [row[4] for row in rows[1:]].count("observed") == 1
+        with page.expect_download() as coming:
+            page.locator("#save-picture").click()
+        picture = ET.parse(coming.value.path()).getroot()
+        assert picture.tag.endswith("svg")
+        assert len(picture.findall("{http://www.w3.org/2000/svg}g")) == len(HOSTILE)
+    watched.requests.clear()
+
+
+@pytest.mark.slow
+def test_many_clicks_at_one_spot_hit_one_state(browser: Any, tmp_path: Path) -> None:
+    network = repository_network("alarm")
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        rng = np.random.default_rng(0)
+        frame = page.locator("#cards").bounding_box()
+        hit: dict[tuple[float, float], str] = {}
+        spots = [
+            (frame["x"] + 60 + 200 * rng.random(), frame["y"] + 20 + 400 * rng.random())
+            for _ in range(20)
+        ]
+        find = """([x, y]) => {
+          const at = document.elementFromPoint(x, y).closest(".state");
+          return at ? `${at.dataset.v} ${at.dataset.s}` : "";
+        }"""
+        for i in range(300):
+            spot = spots[int(rng.integers(len(spots)))]
+            state = page.evaluate(find, list(spot))
+            assert hit.setdefault(spot, state) == state
+            page.mouse.click(*spot)
+            if i % 40 == 39:
+                page.locator("#mpe").evaluate("button => button.click()")
+        assert len(set(hit.values())) > 5
+
+
+def test_cards_are_ordered_when_asked_to(browser: Any, tmp_path: Path) -> None:
+    network = random_network(12)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    engine = twbn.Inference(network)
+    with opened(browser, path) as watched:
+        page = watched.page
+        click(page, 6, 1)
+        order = "cards => cards.map(card => +card.dataset.v)"
+        assert page.eval_on_selector_all(".card", order) == list(range(12))
+        page.get_by_role("button", name="by change").click()
+        found = page.eval_on_selector_all(".card", order)
+        before, after = engine.marginals(), engine.marginals({network.names[6]: "yes"})
+        moved = [abs(before[n].values - after[n].values).sum() for n in network.names]
+        assert [moved[v] for v in found] == pytest.approx(sorted(moved, reverse=True), abs=1e-9)
+        page.get_by_role("button", name="by name").click()
+        page.get_by_role("button", name="as given").click()
+        assert page.eval_on_selector_all(".card", order) == list(range(12))
+        changed = [v for v in range(12) if v != 6 and moved[v] / 2 > 0.01]
+        marked = page.eval_on_selector_all(".card.changed", order)
+        assert sorted(marked) == changed
+
+
+def test_influence_colours_the_drawing(browser: Any, tmp_path: Path) -> None:
+    network = repository_network("asia")
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path)
+    engine = twbn.Inference(network)
+    with opened(browser, path) as watched:
+        page = watched.page
+        click(page, network.index("smoke"), 0)
+        v = network.index("dysp")
+        page.locator(f'#network .node[data-v="{v}"] .name').click()
+        page.get_by_role("button", name="Colour by influence").click()
+        wanted = engine.influence("dysp", {"smoke": "yes"}).information
+        for name, nats in wanted.items():
+            told = page.locator(f'#network .node[data-v="{network.index(name)}"]')
+            assert told.get_attribute("data-nats") == f"tells {nats:.4f} nats about dysp"
+        assert "about dysp" in page.locator("#legend").inner_text()
+        page.get_by_role("button", name="No colours").click()
+        assert page.locator(".node.tinted").count() == 0
+
+
+def test_bars_give_way_to_names_when_zoomed_out(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    twbn.write_report(random_network(8), path)
+    with opened(browser, path) as watched:
+        page = watched.page
+        assert page.locator("#network .bar").first.is_visible()
+        for _ in range(4):
+            page.get_by_role("button", name="Zoom out").click()
+        assert not page.locator("#network .bar").first.is_visible()
+        assert overlapping_labels(page, "network") == []
+        size = page.locator("#network .name").nth(1).evaluate("t => getComputedStyle(t).fontSize")
+        assert float(size.removesuffix("px")) > 13
+        page.get_by_role("button", name="All").click()
+        assert page.locator("#network .bar").first.is_visible()
+
+
+def test_arcs_show_what_is_compelled_and_what_is_certain(browser: Any, tmp_path: Path) -> None:
+    network = repository_network("asia")
+    rows = network.sample(400, seed=2)
+    found = twbn.confidence(rows, treewidth=2, n=10, max_iterations=500)
+    path = tmp_path / "page.html"
+    twbn.write_report(network, path, confidence=found)
+    free = network.dag.cpdag().undirected
+    with opened(browser, path) as watched:
+        drawn = watched.page.locator("#network path[data-tail]").all()
+        assert len(drawn) == len(network.dag.arcs)
+        for arc in drawn:
+            u, v = int(arc.get_attribute("data-tail")), int(arc.get_attribute("data-head"))
+            dashed = arc.get_attribute("class") == "reversible"
+            assert dashed == ((min(u, v), max(u, v)) in free)
+            share = found.of(network.names[u], network.names[v])
+            assert float(arc.get_attribute("data-weight") or 1) == pytest.approx(share, abs=1e-3)
+    with pytest.raises(twbn.TwbnError, match="other variables"):
+        twbn.write_report(random_network(3), path, confidence=found)

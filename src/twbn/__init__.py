@@ -29,13 +29,21 @@ if TYPE_CHECKING:
     from twbn.learning import (
         TreewidthBN,
         TreewidthClassifier,
+        confidence,
         fit,
         fit_incomplete,
         learn_incomplete,
+        read_rules,
     )
     from twbn.learning.learn import learn
     from twbn.network import Network, read_network, write_network
-    from twbn.report import plot_sensitivity, plot_trace, plot_treewidth, write_report
+    from twbn.report import (
+        plot_sensitivity,
+        plot_trace,
+        plot_treewidth,
+        write_comparison,
+        write_report,
+    )
     from twbn.scores import (
         LazyScores,
         LocalScores,
@@ -82,6 +90,7 @@ __all__ = [
     "__version__",
     "as_table",
     "compute_scores",
+    "confidence",
     "datasets",
     "fit",
     "fit_incomplete",
@@ -95,12 +104,14 @@ __all__ = [
     "read_jkl",
     "read_network",
     "read_result",
+    "read_rules",
     "read_table",
     "read_td",
     "register",
     "search_method",
     "treewidth",
     "upper_bound",
+    "write_comparison",
     "write_gr",
     "write_jkl",
     "write_network",
@@ -127,9 +138,12 @@ _FROM = {
     "network": ("Network", "read_network", "write_network"),
     "inference": ("Inference",),
     "learning": (
-        "TreewidthBN", "TreewidthClassifier", "fit", "fit_incomplete", "learn", "learn_incomplete",
+        "TreewidthBN", "TreewidthClassifier", "confidence", "fit", "fit_incomplete", "learn",
+        "learn_incomplete", "read_rules",
     ),
-    "report": ("plot_sensitivity", "plot_trace", "plot_treewidth", "write_report"),
+    "report": (
+        "plot_sensitivity", "plot_trace", "plot_treewidth", "write_comparison", "write_report",
+    ),
 }  # fmt: skip
 _WHERE = {name: package for package, names in _FROM.items() for name in names}
 

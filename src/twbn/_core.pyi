@@ -146,6 +146,14 @@ def sample_ktrees(
     on_progress: Callable[[float, int, float], None] | None,
 ) -> SampledKTrees: ...
 
+class Relations:
+    def __init__(
+        self,
+        adjacent: Sequence[tuple[int, int]],
+        ancestors: Sequence[tuple[int, int]],
+        non_ancestors: Sequence[tuple[int, int]],
+    ) -> None: ...
+
 class CandidateArcs:
     def __init__(self, scores: ScoreLookup) -> None: ...
 
@@ -154,6 +162,7 @@ def merged(
     scores: ScoreLookup,
     arcs: CandidateArcs,
     limit: WidthLimit,
+    relations: Relations,
     chains: Sequence[tuple[float, Sequence[Sequence[int]], Sequence[int]]],
     before: Sequence[Sequence[int]],
     temperature: float,
@@ -164,6 +173,7 @@ def anneal(
     scores: ScoreLookup,
     arcs: CandidateArcs,
     limit: WidthLimit,
+    relations: Relations,
     parents: Sequence[Sequence[int]],
     order: Sequence[int],
     streams: Sequence[int],

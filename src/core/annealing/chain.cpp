@@ -37,8 +37,8 @@ bool contains(std::span<const std::int32_t> set, std::int32_t v) {
 }  // namespace
 
 AnnealChain::AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs,
-                         const WidthLimit& limit, const ProvedNetwork& start, std::uint64_t seed,
-                         std::uint64_t stream)
+                         const WidthLimit& limit, const Relations& relations,
+                         const ProvedNetwork& start, std::uint64_t seed, std::uint64_t stream)
     : scores_(scores),
       arcs_(arcs),
       n_(scores.n_variables()),
@@ -54,6 +54,7 @@ AnnealChain::AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs,
       families_(WindowSearch::max_size),
       next_(WindowSearch::max_size),
       is_between_(static_cast<std::size_t>(n_)) {
+  if (!relations.none()) relations_.emplace(relations, n_);
   if (scores.index() != nullptr) windows_.emplace(*scores.index(), max_parents_);
   load(start.parents, start.order);
   best_score_ = offered_score_ = score_;
@@ -340,6 +341,7 @@ double AnnealChain::best_subset(std::int32_t child, Set& set) {
 }
 
 bool AnnealChain::admit(std::int32_t child, const Set& set) {
+  if (!keeps_relations()) return false;
   pairs_.clear();
   collect_pairs(child, set);
   return pairs_.empty() || forest_.admit(pairs_, random_);

@@ -13,6 +13,7 @@
 #include "annealing/dynamic_dag.h"
 #include "annealing/elimination_forest.h"
 #include "annealing/moral_multigraph.h"
+#include "annealing/relations.h"
 #include "annealing/window.h"
 #include "base/control.h"
 #include "base/random.h"
@@ -31,12 +32,13 @@ struct Cooling {
 
 /// One chain. The state is a parent set for every vertex. A proposal is first judged by its score,
 /// which takes nanoseconds and rejects almost everything; then it must be acyclic, and only then is
-/// the width checked, with an elimination forest that is updated along with the structure.
+/// the width checked, with an elimination forest that is updated along with the structure. A start
+/// that keeps the relations stays so.
 class AnnealChain {
  public:
   AnnealChain(ScoreLookup& scores, const CandidateArcs& arcs, const WidthLimit& limit,
-              const ProvedNetwork& start,
-              std::uint64_t seed, std::uint64_t stream);
+              const Relations& relations, const ProvedNetwork& start, std::uint64_t seed,
+              std::uint64_t stream);
 
   /// Cool down once, then re-optimise windows. Stops early when `control` expires.
   void run(const Cooling& cooling, Control& control, Board* board = nullptr);
@@ -85,6 +87,7 @@ class AnnealChain {
   void take_group(std::span<const std::int32_t> members, const ParentLists& other);
   bool admit_families();
   bool admit(std::int32_t child, const Set& set);
+  bool keeps_relations() { return !relations_ || relations_->holds(dag_); }
   void collect_pairs(std::int32_t child, std::span<const std::int32_t> set);
   void accept(std::int32_t child, double score);
   void note_best();
@@ -98,6 +101,7 @@ class AnnealChain {
   DynamicDag dag_;
   MoralMultigraph moral_;
   EliminationForest forest_;
+  std::optional<RelationCheck> relations_;
   std::vector<double> local_;
   double score_ = 0;
   double temperature_ = 1;

@@ -84,14 +84,14 @@ void AnnealChain::exchange_families() {
   }
 }
 
-// The new families stay if they are narrow enough together.
+// The new families stay if together they are narrow enough and keep the relations.
 bool AnnealChain::admit_families() {
   pairs_.clear();
   for (std::size_t i = 0; i < n_families_; ++i) {
     collect_pairs(families_[i].vertex, dag_.parents(families_[i].vertex));
   }
-  const bool narrow = pairs_.empty() || forest_.admit(pairs_, random_);
-  if (!narrow) {
+  const bool admitted = keeps_relations() && (pairs_.empty() || forest_.admit(pairs_, random_));
+  if (!admitted) {
     exchange_families();
     return false;
   }

@@ -19,7 +19,8 @@ struct ChainResult {
 /// Cool chains from one structure, one for each stream of random numbers, on `n_jobs` threads. A
 /// chain that never started because `control` had expired has no parents.
 std::vector<ChainResult> run_chains(ScoreLookup& scores, const CandidateArcs& arcs,
-                                    const WidthLimit& limit, const ProvedNetwork& start,
+                                    const WidthLimit& limit, const Relations& relations,
+                                    const ProvedNetwork& start,
                                     const std::vector<std::uint64_t>& streams,
                                     const Cooling& cooling, std::uint64_t seed, int n_jobs,
                                     Control& control, Board* board);
@@ -27,7 +28,8 @@ std::vector<ChainResult> run_chains(ScoreLookup& scores, const CandidateArcs& ar
 /// The best of some structures, with what gains of the changes that the others have made since
 /// `before`, at the temperature where cooling ends.
 ProvedNetwork merged(ScoreLookup& scores, const CandidateArcs& arcs, const WidthLimit& limit,
-                     const std::vector<ProvedNetwork>& networks, const ParentLists& before,
-                     double temperature, std::uint64_t seed, std::uint64_t stream);
+                     const Relations& relations, const std::vector<ProvedNetwork>& networks,
+                     const ParentLists& before, double temperature, std::uint64_t seed,
+                     std::uint64_t stream);
 
 }  // namespace twbn

@@ -13,6 +13,7 @@ import typer
 import twbn
 from twbn.cli.bound import bound
 from twbn.cli.compare import compare
+from twbn.cli.confidence import confidence
 from twbn.cli.console import complain, err, escape, spelled
 from twbn.cli.convert import convert
 from twbn.cli.fit import fit
@@ -23,7 +24,12 @@ from twbn.cli.ktree import ktree
 from twbn.cli.learn import learn
 from twbn.cli.map import map_states
 from twbn.cli.mpe import mpe
-from twbn.cli.option_groups import with_method_options, with_table_options, with_text_options
+from twbn.cli.option_groups import (
+    with_method_options,
+    with_rule_options,
+    with_table_options,
+    with_text_options,
+)
 from twbn.cli.predict import predict
 from twbn.cli.query import query
 from twbn.cli.report import report
@@ -51,8 +57,9 @@ def make_app() -> typer.Typer:
     app.callback(invoke_without_command=True)(_root)
     app.command()(with_table_options(info))
     app.command()(with_table_options(score))
-    app.command()(with_method_options(with_table_options(learn)))
+    app.command()(with_method_options(with_rule_options(with_table_options(learn))))
     app.command()(with_table_options(bound))
+    app.command()(with_table_options(confidence))
     app.command()(verify)
     app.command()(fit)
     app.command()(with_text_options(update))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import twbn
-from twbn.cli.console import escape, out, print_json
-from twbn.cli.files import UNSET, coded_rows
+from twbn.cli.console import escape, out, print_json, say_written
+from twbn.cli.files import UNSET, check_target, coded_rows, read_result_or_network
 from twbn.cli.options import AsJson, Missing
 from twbn.errors import OptionError
+from twbn.files import write_text
+from twbn.graphs.differences import differences
+from twbn.report.comparison_page import comparison_page, in_order_of
+from twbn.report.template import require_packages
 
 __all__ = ["compare"]
 
@@ -28,61 +32,80 @@ SETS_OF_ARCS = (
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="A network.", metavar="A")],
-    second: Annotated[Path, typer.Argument(help="Second network, same variables.", metavar="B")],
+    first: Annotated[
+        Path, typer.Argument(help="A network (.json, .bif, …) or a result.", metavar="A")
+    ],
+    second: Annotated[Path, typer.Argument(help="Second one, same variables.", metavar="B")],
     data: Annotated[
         Path | None, typer.Option("--data", help="Table to score both on.", metavar="DATA")
     ] = None,
     missing: Missing = None,
+    page: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="Page to write, with both drawings.", metavar="PAGE.html"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare two networks: arcs, equivalence class, log-likelihood of rows.
 
     An arc is compelled if all equivalent networks have it in the same direction.
     """
-    a, b = twbn.read_network(first), twbn.read_network(second)
-    if set(a.names) != set(b.names):
-        odd = sorted(set(a.names) ^ set(b.names))[0]
-        msg = f"only one of the networks has the variable {odd!r}"
-        raise OptionError(msg)
-    arcs_a = {(a.names[u], a.names[v]) for u, v in a.dag.arcs}
-    arcs_b = {(b.names[u], b.names[v]) for u, v in b.dag.arcs}
-    reversed_arcs = {(u, v) for u, v in arcs_a if (v, u) in arcs_b}
-    same_order = twbn.Dag(tuple(tuple(a.index(p) for p in b.parents[name]) for name in a.names))
-    report = {
-        "shared": sorted(arcs_a & arcs_b),
-        "reversed": sorted(reversed_arcs),
-        "only_first": sorted(arcs_a - arcs_b - reversed_arcs),
-        "only_second": sorted((u, v) for u, v in arcs_b - arcs_a if (v, u) not in arcs_a),
-        "compelled_first": _compelled(a),
-        "compelled_second": _compelled(b),
-        "equivalent": a.dag.is_equivalent(same_order),
+    check_target(page)
+    if page is not None:
+        require_packages()
+    a, b = read_result_or_network(first), read_result_or_network(second)
+    names = tuple(a.names)
+    other = in_order_of(names, b)
+    found = differences(a.dag, other)
+
+    def named(arcs: Any) -> list[tuple[str, str]]:
+        return sorted((names[u], names[v]) for u, v in arcs)
+
+    report: dict[str, Any] = {
+        "shared": named(found.shared),
+        "reversed": named(found.reversed),
+        "only_first": named(found.only_first),
+        "only_second": named(found.only_second),
+        "compelled_first": named(a.dag.cpdag().directed),
+        "compelled_second": named(other.cpdag().directed),
+        "equivalent": found.equivalent,
+        "distance": found.distance,
     }
+    means = None
     if data is not None:
-        for key, network in (("first", a), ("second", b)):
-            values = twbn.Inference(network).score_samples(
-                coded_rows(data, network, {**UNSET, "missing": missing or []})
-            )
-            mean = float(values.mean())
-            report[f"log_likelihood_{key}"] = mean if math.isfinite(mean) else None
+        means = [_mean_likelihood(network, data, missing) for network in (a, b)]
+        report |= {"log_likelihood_first": means[0], "log_likelihood_second": means[1]}
+    if page is not None:
+        same = first.name == second.name
+        titles = (str(first), str(second)) if same else (first.name, second.name)
+        content = comparison_page(a, b, likelihoods=means, titles=titles, title=page.stem)
+        write_text(page, content)
     if as_json:
         print_json(report)
         return
     for key in SETS_OF_ARCS:
         arcs = report[key]
-        assert isinstance(arcs, list)
         out.print(f"{key.replace('_', ' in the ')}: {len(arcs)} arcs")
         if key != "shared":
             for u, v in arcs:
                 out.print(f"  {escape(u)} -> {escape(v)}")
-    out.print("equivalent" if report["equivalent"] else "not equivalent")
-    if data is not None:
-        means = [report["log_likelihood_first"], report["log_likelihood_second"]]
+    if found.equivalent:
+        out.print("equivalent")
+    else:
+        out.print(f"not equivalent: the classes differ in {found.distance} pairs of variables")
+    if means is not None:
         texts = ["minus infinity" if mean is None else f"{mean:.6f}" for mean in means]
         out.print(f"mean log-likelihood: {texts[0]} and {texts[1]}")
+    say_written([page])
 
 
-def _compelled(network: twbn.Network) -> list[tuple[str, str]]:
-    """Return the arcs that all members of the equivalence class share, by name."""
-    names = network.names
-    return sorted((names[u], names[v]) for u, v in network.dag.cpdag().directed)
+def _mean_likelihood(
+    network: twbn.Network | twbn.SearchResult, data: Path, missing: list[str] | None
+) -> float | None:
+    """Return the mean log-likelihood of the rows of a file; None if it is minus infinity."""
+    if not isinstance(network, twbn.Network):
+        msg = "--data compares networks with parameters; run twbn fit on the results first"
+        raise OptionError(msg)
+    rows = coded_rows(data, network, {**UNSET, "missing": missing or []})
+    mean = float(twbn.Inference(network).score_samples(rows).mean())
+    return mean if math.isfinite(mean) else None

@@ -35,7 +35,14 @@ __all__ = [
 ]
 
 #: Options whose names on the command line differ from those in Python.
-FLAGS = {"roots": "--root", "leaves": "--leaf", "variables": "--query"}
+FLAGS = {
+    "roots": "--root",
+    "leaves": "--leaf",
+    "ancestors": "--ancestor",
+    "non_ancestors": "--non-ancestor",
+    "tiers": "--tier",
+    "variables": "--query",
+}
 
 out = Console(highlight=False, soft_wrap=True, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)

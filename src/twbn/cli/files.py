@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "coded_rows",
     "like_result",
     "read_data",
+    "read_result_or_network",
     "read_scores",
     "read_scores_or_data",
     "remembered",
@@ -132,6 +134,18 @@ def like_result(result: twbn.SearchResult) -> twbn.Table | None:
     """Return a blank table coded like the data of a result, or None if that is not recorded."""
     codings = codings_of(result)
     return None if codings is None else twbn.Table.blank(result.names, codings)
+
+
+def read_result_or_network(path: Path) -> twbn.SearchResult | twbn.Network:
+    """Read a result or a network, whichever the file says it is."""
+    if path.suffix == ".json" and path.is_file():
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except (ValueError, RecursionError):  # the network reader reports what is wrong
+            document = None
+        if isinstance(document, dict) and document.get("format") == "twbn-result":
+            return twbn.read_result(path)
+    return twbn.read_network(path)
 
 
 def check_target(path: Path | None) -> None:

@@ -13,18 +13,15 @@ from twbn.cli.options import (
     CertificateFile,
     Checkpoint,
     Ess,
-    Forbidden,
     Jobs,
     LargestFamilies,
-    Leaf,
     MaxIterations,
     MaxStates,
     MethodName,
+    NewRows,
     OptionalOut,
     Page,
     Polish,
-    Required,
-    Root,
     Score,
     Seed,
     Source,
@@ -32,7 +29,6 @@ from twbn.cli.options import (
     StatesFrom,
     TimeLimit,
     TreewidthIfAny,
-    arcs_of,
 )
 from twbn.data.discretize import SCORE
 from twbn.deadline import Deadline
@@ -45,7 +41,7 @@ from twbn.search import read_result, result_document, write_result
 from twbn.search.run import DEFAULT_TIME_LIMIT, check_limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from twbn.search import SearchResult
 
@@ -66,18 +62,16 @@ def learn(
     max_iterations: MaxIterations = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
-    required: Required = None,
-    forbidden: Forbidden = None,
-    root: Root = None,
-    leaf: Leaf = None,
     polish: Polish = False,
     start: StartFile = None,
+    new_rows: NewRows = False,
     checkpoint: Checkpoint = None,
     certificate: CertificateFile = None,
     report: Page = None,
     out_file: OptionalOut = None,
     as_json: AsJson = False,
     method_options: dict[str, Any] | None = None,
+    structure_rules: dict[str, Any] | None = None,
 ) -> None:
     """Learn a structure of bounded treewidth; -o writes it with its proof (JSON)."""
     clock = Deadline(check_limits(treewidth, time_limit, max_iterations, seed, n_jobs))
@@ -85,9 +79,14 @@ def learn(
     first = None if start is None else read_result(start)
     scoring = {"score": (kind, "bdeu"), "ess": (ess, 1.0), "max-parents": (max_parents, None)}
     data = read_scores_or_data(source, reading, scoring, states_from)
+    if new_rows:
+        first, data = _with_new_rows(first, source, data, reading)
     with deferred():  # what was found is written and shown even after Ctrl-C
         limit = _left(clock)
         with search_status(_shown_limit(limit, max_iterations), quiet=as_json) as show:
+            rules = dict(structure_rules or {})
+            if max_parents is not None:
+                rules["max_parents"] = max_parents
             by_score = reading["discretize"] == SCORE and not isinstance(data, twbn.ScoreTable)
             result = twbn.learn(
                 source if by_score else data,
@@ -96,8 +95,7 @@ def learn(
                 method=method,
                 score=kind,
                 ess=ess,
-                max_parents=max_parents,
-                **_rules(required, forbidden, root, leaf),
+                **rules,
                 time_limit=limit,
                 max_iterations=max_iterations,
                 seed=seed,
@@ -115,15 +113,21 @@ def learn(
         _hand_over(result, out_file, report, data, as_json=as_json)
 
 
-def _rules(
-    required: list[str] | None,
-    forbidden: list[str] | None,
-    root: list[str] | None,
-    leaf: list[str] | None,
-) -> dict[str, Any]:
-    """Return the constraints on the structure, as `twbn.learn` takes them."""
-    arcs = {"required": arcs_of(required), "forbidden": arcs_of(forbidden)}
-    return {**arcs, "roots": root or (), "leaves": leaf or ()}
+def _with_new_rows(
+    first: SearchResult | None,
+    source: Path,
+    data: twbn.ScoreTable | twbn.Table,
+    reading: Mapping[str, Any],
+) -> tuple[SearchResult, twbn.Table]:
+    """Return a start learned from other rows, and these rows coded like those."""
+    if first is None:
+        msg = "--new-rows goes with --start RESULT, the result of the earlier rows"
+        raise OptionError(msg)
+    like = like_result(first)
+    if like is None or not isinstance(data, twbn.Table):
+        msg = "--new-rows needs a table of rows, and a result that was learned from one"
+        raise OptionError(msg)
+    return first.but(fingerprint=None), read_data(source, reading, like)
 
 
 def _left(clock: Deadline) -> float | None:

@@ -9,6 +9,8 @@ import typer
 
 from twbn.cli.files import UNSET
 from twbn.cli.options import (
+    Adjacent,
+    Ancestor,
     BinCount,
     Cut,
     Decimal,
@@ -16,13 +18,23 @@ from twbn.cli.options import (
     Distinct,
     Drop,
     Encoding,
+    Forbidden,
     Header,
+    Leaf,
     MaxCategories,
     Missing,
+    NonAncestor,
+    Required,
+    Root,
+    RulesFile,
     SkipRows,
     Thousands,
+    Tier,
     Weights,
+    arcs_of,
 )
+from twbn.errors import Option, OptionError
+from twbn.learning.rules_file import read_rules
 from twbn.search import METHODS
 
 if TYPE_CHECKING:
@@ -30,7 +42,12 @@ if TYPE_CHECKING:
 
     from twbn.search.method import MethodOption
 
-__all__ = ["with_method_options", "with_table_options", "with_text_options"]
+__all__ = [
+    "with_method_options",
+    "with_rule_options",
+    "with_table_options",
+    "with_text_options",
+]
 
 #: How a table is read, under the names that a result keeps.
 READING = {
@@ -49,6 +66,15 @@ READING = {
     "distinct": Distinct,
 }
 
+
+#: Options that take arcs, and what `twbn.learn` calls them.
+ARCS = {
+    "required": "required",
+    "forbidden": "forbidden",
+    "adjacent": "adjacent",
+    "ancestor": "ancestors",
+    "non_ancestor": "non_ancestors",
+}
 
 #: How a table that is coded already is read: the rest is given by the coding.
 OF_TEXT = ("delimiter", "header", "encoding", "skip_rows", "missing", "decimal", "thousands")
@@ -74,6 +100,41 @@ def with_table_options(
     options = {name: READING[name] for name in names}
     defaults = {name: None if UNSET[name] in ("", []) else UNSET[name] for name in names}
     return _with_group(command, "reading", options, defaults, collected)
+
+
+#: Rules on the structure, by the name of the option.
+RULES = {
+    "required": Required,
+    "forbidden": Forbidden,
+    "adjacent": Adjacent,
+    "ancestor": Ancestor,
+    "non_ancestor": NonAncestor,
+    "root": Root,
+    "leaf": Leaf,
+    "tier": Tier,
+    "rules": RulesFile,
+}
+
+
+def with_rule_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with options for rules; it gets them as `structure_rules`.
+
+    They are named as for `twbn.learn`; those of a file come first.
+    """
+
+    def collected(given: Mapping[str, Any]) -> dict[str, Any]:
+        found = {} if given["rules"] is None else read_rules(given["rules"])
+        if given["tier"] and "tiers" in found:
+            raise OptionError(Option("tier"), f": {given['rules']} has tiers already")
+        for option, name in ARCS.items():
+            found[name] = [*found.get(name, ()), *arcs_of(given[option])]
+        for option, name in (("root", "roots"), ("leaf", "leaves")):
+            found[name] = [*found.get(name, ()), *(given[option] or ())]
+        if given["tier"]:
+            found["tiers"] = [[v.strip() for v in tier.split(",")] for tier in given["tier"]]
+        return found
+
+    return _with_group(command, "structure_rules", RULES, dict.fromkeys(RULES), collected)
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,6 +13,8 @@ from twbn.scores.kinds import SCORES
 from twbn.search import METHODS
 
 __all__ = [
+    "Adjacent",
+    "Ancestor",
     "AsJson",
     "BinCount",
     "CertificateFile",
@@ -41,6 +43,8 @@ __all__ = [
     "MethodName",
     "Missing",
     "Net",
+    "NewRows",
+    "NonAncestor",
     "OptionalOut",
     "Out",
     "Page",
@@ -48,6 +52,7 @@ __all__ = [
     "Query",
     "Required",
     "Root",
+    "RulesFile",
     "Score",
     "Seed",
     "SkipRows",
@@ -55,6 +60,7 @@ __all__ = [
     "StartFile",
     "StatesFrom",
     "Thousands",
+    "Tier",
     "TimeLimit",
     "Treewidth",
     "TreewidthIfAny",
@@ -158,6 +164,25 @@ Forbidden: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="Arc that must be absent; repeatable.", metavar="PARENT->CHILD"),
 ]
+Adjacent: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="Arc that must be present, either way; repeatable.", metavar="A->B"),
+]
+Ancestor: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="A must be an ancestor of B; repeatable.", metavar="A->B"),
+]
+NonAncestor: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="A must not be an ancestor of B; repeatable.", metavar="A->B"),
+]
+Tier: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="Variables, by commas, that later tiers do not lead to.", metavar="A,B,..."),
+]
+RulesFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--rules", help="Rules on the structure.", metavar="RULES.toml")
+]
 Root: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Variable without parents; repeatable.")
 ]
@@ -169,6 +194,12 @@ Polish: TypeAlias = Annotated[
 ]
 StartFile: TypeAlias = Annotated[
     Path | None, typer.Option(help="Result file to continue from.", metavar="RESULT")
+]
+NewRows: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--new-rows", help="The rows are others than those of --start: code them like those."
+    ),
 ]
 Checkpoint: TypeAlias = Annotated[
     Path | None,

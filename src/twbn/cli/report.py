@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-import twbn
 from twbn.cli.console import escape, out
-from twbn.cli.files import check_target, like_result, read_data
+from twbn.cli.files import check_target, like_result, read_data, read_result_or_network
 from twbn.errors import OptionError
 from twbn.report import write_report
 from twbn.report.template import require_packages
-from twbn.search import SearchResult, read_result
+from twbn.search import SearchResult
 
 __all__ = ["report"]
 
@@ -34,7 +32,7 @@ def report(
     """Write one HTML file with the network, its proof, and a panel that answers queries."""
     check_target(page)
     require_packages()
-    found = _read(source)
+    found = read_result_or_network(source)
     table = None
     if data is not None:
         if not isinstance(found, SearchResult):
@@ -45,15 +43,3 @@ def report(
     out.print(f"written to {escape(str(page))}")
     if isinstance(found, SearchResult) and table is None:
         out.print("without parameters the page answers no queries; --data DATA gives it some")
-
-
-def _read(path: Path) -> SearchResult | twbn.Network:
-    """Read a result or a network, whichever the file says it is."""
-    if path.suffix == ".json" and path.is_file():
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError):  # the network reader reports what is wrong
-            document = None
-        if isinstance(document, dict) and document.get("format") == "twbn-result":
-            return read_result(path)
-    return twbn.read_network(path)

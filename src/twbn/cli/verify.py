@@ -12,7 +12,7 @@ from twbn.cli.console import err, escape, out, print_json, progress_bar
 from twbn.cli.files import like_result, read_data, read_scores
 from twbn.cli.options import AsJson, StatesFrom
 from twbn.data.discretize import SCORE
-from twbn.errors import OptionError, VerificationError
+from twbn.errors import DataError, OptionError, VerificationError
 from twbn.learning.certificate import check_certificate
 from twbn.scores.kinds import SCORES
 from twbn.search.certificate import read_certificate
@@ -47,10 +47,7 @@ def verify(
         )
         raise OptionError(msg)
     else:
-        # Cuts that a search chose cannot be found again from the data alone.
-        by_score = claimed.data_options.get("discretize") == SCORE
-        like = _like_claims(claimed) if by_score else None
-        source = table = read_data(data, claimed.data_options, like).determined()
+        source = table = _read_rows(data, claimed).determined()
         if table.n_missing.any():
             err.print("note: cells are missing; structure and proof are checked, the score is not")
             _tell(claimed, claimed.verify_structure(), None, as_json=as_json)
@@ -65,6 +62,26 @@ def verify(
             checked = check_certificate(read_certificate(certificate), claimed, source, report)
         problems = checked.problems
     _tell(claimed, problems, checked, as_json=as_json)
+
+
+def _read_rows(data: Path, claimed: ResultClaims) -> twbn.Table:
+    """Return the rows, coded anew or, where that gives something else, as the file says.
+
+    Cuts that a search chose, or that came with earlier rows, are not found again from these rows.
+    """
+    by_score = claimed.data_options.get("discretize") == SCORE
+    table = None if by_score else read_data(data, claimed.data_options)
+    if table is not None and table.determined().fingerprint == claimed.about["fingerprint"]:
+        return table
+    like = _like_claims(claimed)
+    if table is None:
+        return read_data(data, claimed.data_options, like)
+    if like is None or set(like.names) != set(table.names):
+        return table
+    try:
+        return read_data(data, claimed.data_options, like)
+    except DataError:  # these are other rows, which the check of the fingerprint tells
+        return table
 
 
 def _like_claims(claimed: ResultClaims) -> twbn.Table | None:

@@ -15,6 +15,7 @@ from twbn.data.findings import findings_of, joined_remedies
 from twbn.data.fingerprint import fingerprint_of
 from twbn.data.invariants import check_codes, check_names, checked_weights
 from twbn.errors import DataError, MissingCellsError, Setting
+from twbn.frame_out import frame_of
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
@@ -251,6 +252,10 @@ class Table(Coded, Viewed):
             labels: list[State | None] = [*self.states[v], None]  # code -1 finds None
             columns[name] = [labels[code] for code in self.codes[:, v]]
         return columns
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """Return the states of every cell as a frame of pandas or polars, or a pyarrow table."""
+        return frame_of(self.decode(), kind)
 
     def equals(self, other: Table) -> bool:
         """Say whether names, codings, codes and weights are all equal."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
@@ -21,7 +22,8 @@ __all__ = ["Cpdag", "Dag"]
 class Dag(Viewed):
     """A directed acyclic graph, as the parents of every vertex.
 
-    Invariant: no directed cycle; the parents of each vertex are ascending and distinct.
+    Invariant: no directed cycle; the parents of each vertex are ascending and distinct. `names`
+    are those of the variables, for display; graphs that differ only in them are equal.
 
     Examples
     --------
@@ -33,6 +35,7 @@ class Dag(Viewed):
     """
 
     parents: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         n = len(self.parents)
@@ -69,6 +72,18 @@ class Dag(Viewed):
     def empty(cls, n_vertices: int) -> Dag:
         """Return the graph without arcs."""
         return cls(((),) * n_vertices)
+
+    def named(self, names: Iterable[str]) -> Dag:
+        """Return the graph with names for its vertices, which notebooks show."""
+        given = tuple(map(str, names))
+        if len(given) != self.n_vertices:
+            msg = f"{len(given)} names do not fit a graph of {self.n_vertices} vertices"
+            raise GraphError(msg)
+        if given == self.names:
+            return self
+        dag = copy.copy(self)  # with what was computed of it
+        object.__setattr__(dag, "names", given)
+        return dag
 
     @property
     def n_vertices(self) -> int:
@@ -177,6 +192,23 @@ class Cpdag:
     n_vertices: int
     directed: frozenset[tuple[int, int]]
     undirected: frozenset[tuple[int, int]]
+
+    def distance(self, other: Cpdag) -> int:
+        """Return the structural Hamming distance: how many pairs the classes join differently.
+
+        Pairs that only one of them joins, or one by an arc and the other by an edge or the opposite
+        arc (Tsamardinos, Brown and Aliferis, 2006).
+        """
+        if self.n_vertices != other.n_vertices:
+            msg = f"only structures of one size are compared: {self.n_vertices}, {other.n_vertices}"
+            raise GraphError(msg)
+        ours, theirs = self._marks(), other._marks()
+        return sum(ours.get(pair) != theirs.get(pair) for pair in ours.keys() | theirs.keys())
+
+    def _marks(self) -> dict[tuple[int, int], int]:
+        """Return for every joined pair u < v: 1 for u -> v, -1 for v -> u, 0 for an edge."""
+        marks = {(min(u, v), max(u, v)): 1 if u < v else -1 for u, v in self.directed}
+        return marks | dict.fromkeys(self.undirected, 0)
 
 
 def _meek_directs(

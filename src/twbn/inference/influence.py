@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.frame_out import frame_of
+from twbn.frame_out import frame_of
 from twbn.inference.evidence import read_given
 from twbn.inference.marginals import all_marginals
 

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twbn.data.frame_out import frame_of
 from twbn.errors import DataError, OptionError
+from twbn.frame_out import frame_of
+from twbn.views import Viewed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twbn.data.coding import State
 
-__all__ = ["Posterior"]
+__all__ = ["Marginals", "Posterior"]
 
 
 @dataclass(frozen=True)
-class Posterior:
+class Posterior(Viewed):
     """A distribution over the joint states of some variables."""
 
     variables: tuple[str, ...]
@@ -57,3 +58,18 @@ class Posterior:
             msg = f"to_dict needs a single variable, got {len(self.variables)}; use values"
             raise OptionError(msg)
         return dict(zip(self.states[0], self.values.tolist(), strict=True))
+
+
+class Marginals(dict[str, Posterior], Viewed):
+    """The posterior of every variable, by name."""
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """Return variables, states and their probabilities as a frame: a row for each state."""
+        rows = [
+            (name, state, float(p))
+            for name, posterior in self.items()
+            for state, p in zip(posterior.states[0], posterior.values, strict=True)
+        ]
+        columns = list(zip(*rows, strict=True)) or [(), (), ()]
+        titles = ("variable", "state", "probability")
+        return frame_of(dict(zip(titles, columns, strict=True)), kind)

@@ -24,7 +24,7 @@ from twbn.inference.map import (
     marginal_map,
 )
 from twbn.inference.marginals import all_marginals
-from twbn.inference.posterior import Posterior
+from twbn.inference.posterior import Marginals, Posterior
 from twbn.inference.row_questions import RowQuestions
 from twbn.inference.sensitivity import Sensitivity, sensitivity
 from twbn.inference.states import codes_given
@@ -94,6 +94,9 @@ class Inference(RowQuestions):
         self.factors = compiled_factors(network)
         self.elimination = Elimination(network, self.factors, limits)
         self._interventions = Interventions(partial(_engine, max_entries, limits))
+
+    def __repr__(self) -> str:
+        return f"Inference({self.network!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Compiled parts are made anew.
@@ -170,8 +173,8 @@ class Inference(RowQuestions):
         *,
         likelihood: Mapping[str, Sequence[float]] | None = None,
         do: Any = None,
-    ) -> dict[str, Posterior]:
-        """Return the posterior of every variable."""
+    ) -> Marginals:
+        """Return the posterior of every variable, by name; ``.to_frame()`` makes it a frame."""
         if do is not None:
             return self.under(do, evidence).marginals(evidence, likelihood=likelihood)
         network = self.network
@@ -179,10 +182,10 @@ class Inference(RowQuestions):
         found, log = all_marginals(self, known, soft) if known or soft else self._prior
         if log + scale == -math.inf:
             refuse_impossible(network, known, likelihood or ())
-        return {
-            name: Posterior((name,), (network.states[v],), found[v].copy())
+        return Marginals(
+            (name, Posterior((name,), (network.states[v],), found[v].copy()))
             for v, name in enumerate(network.names)
-        }
+        )
 
     def log_evidence(
         self,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from twbn.frame_out import frame_of, kind_of
 from twbn.inference.fill import fill
 from twbn.inference.row_answers import answer_rows
-from twbn.inference.rows import complete, predict_proba
+from twbn.inference.rows import complete, predict_proba, refuse_contradiction
+from twbn.views import Viewed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["RowQuestions"]
 
 
-class RowQuestions:
+class RowQuestions(Viewed):
     """The part of `Inference` that answers for tables of rows."""
 
     network: Network
@@ -47,8 +49,33 @@ class RowQuestions:
         names it, or is an ``"error"``. With `do`, variables are set in every row; their cells in
         the data must be missing or the same.
         """
-        engine = self._engine if do is None else self._engine.under(do)
+        engine = self._engine
+        if do is not None:
+            data = self.network.encode(data, target=variable, unknown=unknown)
+            refuse_contradiction(self.network, data, do)
+            engine = engine.under(do)
         return predict_proba(engine, data, variable, unknown=unknown)
+
+    def predict(
+        self,
+        data: Any,
+        variable: str,
+        *,
+        unknown: str = "missing",
+        do: Any = None,
+        kind: str | None = None,
+    ) -> Any:
+        """Return a frame with the most probable state of a variable in every row, and all of them.
+
+        The columns are the variable, with its most probable state, and ``P(state)`` for each state;
+        see `predict_proba`. The frame is one of the library that `data` is of, or of `kind`:
+        ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        """
+        values = self.predict_proba(data, variable, unknown=unknown, do=do)
+        states = self.network.states[self.network.index(variable)]
+        columns: dict[str, list[Any]] = {variable: [states[i] for i in values.argmax(axis=1)]}
+        columns |= {f"P({s})": values[:, i].tolist() for i, s in enumerate(states)}
+        return frame_of(columns, kind_of(data) if kind is None else kind)
 
     def impute(self, data: Any, *, how: str = "mean", seed: int = 0) -> Any:
         """Return data with the missing cells of each row filled in, all others as they are.

@@ -10,6 +10,7 @@ import numpy as np
 from twbn.checks import checked_seed
 from twbn.errors import DataError
 from twbn.inference.states import codes_given, joint_codes
+from twbn.network.evidence import set_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +21,16 @@ if TYPE_CHECKING:
     from twbn.deadline import Deadline
     from twbn.inference.junction_tree import JunctionTree, Likelihoods
     from twbn.inference.query import Inference
+    from twbn.network.network import Network
 
-__all__ = ["blocks", "check_possible", "complete", "impute", "predict_proba"]
+__all__ = [
+    "blocks",
+    "check_possible",
+    "complete",
+    "impute",
+    "predict_proba",
+    "refuse_contradiction",
+]
 
 
 def predict_proba(
@@ -34,6 +43,20 @@ def predict_proba(
     posteriors, logs = engine.answer_rows(table.codes, v)
     check_possible(logs, table, left_out=v)
     return posteriors
+
+
+def refuse_contradiction(network: Network, table: Table, do: Any) -> None:
+    """Raise DataError for the first row that says something else of a variable that is set."""
+    for v, code in set_codes(network, do).items():
+        others = np.flatnonzero((table.codes[:, v] >= 0) & (table.codes[:, v] != code))
+        if len(others):
+            name, states = network.names[v], network.states[v]
+            row = int(others[0])
+            msg = (
+                f"row {row + 1} has {name}={states[table.codes[row, v]]}, but do sets {name} to "
+                f"{states[code]!r}; leave that column out"
+            )
+            raise DataError(msg, line=row + 1)
 
 
 def impute(engine: Inference, data: Any) -> Table:

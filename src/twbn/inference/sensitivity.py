@@ -9,8 +9,8 @@ import numpy as np
 
 from twbn import _core
 from twbn.checks import checked_whole
-from twbn.data.frame_out import frame_of
 from twbn.errors import DataError
+from twbn.frame_out import frame_of
 from twbn.inference.elimination import Elimination
 from twbn.inference.evidence import read_given, refuse_impossible
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from twbn.learning.bootstrap import confidence
 from twbn.learning.em import fit_incomplete
 from twbn.learning.incomplete import learn_incomplete
 from twbn.learning.learn import learn
 from twbn.learning.parameters import fit
+from twbn.learning.rules_file import read_rules
 
 if TYPE_CHECKING:
     from twbn.learning.classifier import TreewidthClassifier
@@ -16,10 +18,12 @@ if TYPE_CHECKING:
 __all__ = [
     "TreewidthBN",
     "TreewidthClassifier",
+    "confidence",
     "fit",
     "fit_incomplete",
     "learn",
     "learn_incomplete",
+    "read_rules",
 ]
 
 

@@ -17,6 +17,8 @@ from twbn.errors import Option, OptionError
 from twbn.interrupts import deferred
 from twbn.learning.checkpoint import Checkpoint
 from twbn.learning.cuts import cut_by_score
+from twbn.learning.new_rows import continued
+from twbn.learning.rule_conflicts import refuse_conflicts
 from twbn.learning.scored import left, polished, scored_for, told
 from twbn.learning.scoring import ScoringOptions
 from twbn.learning.structural_em import StructuralEm
@@ -25,6 +27,7 @@ from twbn.scores.protocol import LocalScores
 from twbn.search.heuristic.polish import refuse_too_wide
 from twbn.search.limit import WidthLimit, width_limit
 from twbn.search.method import METHODS, Method, find_method
+from twbn.search.relations import RELATIONS, Relations, make_relations
 from twbn.search.run import DEFAULT_TIME_LIMIT, check_limits
 from twbn.search.start import dag_to_start_from
 
@@ -48,7 +51,7 @@ MAX_ROUNDS = 8
 
 
 def learn(
-    source: Any,
+    data: Any,
     *,
     treewidth: int | None = None,
     max_states: int | None = None,
@@ -61,6 +64,9 @@ def learn(
     tiers: Sequence[Iterable[str]] | None = None,
     roots: Iterable[str] = (),
     leaves: Iterable[str] = (),
+    adjacent: Iterable[tuple[str, str]] = (),
+    ancestors: Iterable[tuple[str, str]] = (),
+    non_ancestors: Iterable[tuple[str, str]] = (),
     time_limit: float | None = None,
     max_iterations: int | None = None,
     seed: int = 0,
@@ -79,8 +85,8 @@ def learn(
 
     Parameters
     ----------
-    source
-        Scores (a `ScoreTable` or `LazyScores`), or data: anything `as_table` takes. Where cells are
+    data
+        Anything `as_table` takes, or scores (a `ScoreTable` or `LazyScores`). Where cells are
         missing, the structure is learned by structural EM, and a note of the result says so; see
         `learn_incomplete`, which returns the network, too.
     treewidth
@@ -100,14 +106,18 @@ def learn(
         cuts; anytime), ``"milp-paper"`` (the paper's program as printed), ``"maxsat"`` (weighted
         MaxSAT).
     score, ess
-        How to score data; see `compute_scores`. Not used when `source` holds scores.
+        How to score data; see `compute_scores`. Not used when `data` are scores.
     max_parents
         The largest parent set; by default the treewidth limit, as larger ones cannot occur within
         it (3 for a function of your own). Methods ``"auto"`` and ``"anneal"`` score parent sets on
         demand where scoring all of them would take too long or too much memory; the others then
         take sets of at most 3 parents or, if these are too many as well, the most promising ones.
     required, forbidden, tiers, roots, leaves
-        Constraints on the structure, respected by every method; see `compute_scores`.
+        Rules on arcs, kept by every method; see `compute_scores`.
+    adjacent, ancestors, non_ancestors
+        Pairs of variables that an arc must join in either direction; pairs (a, b) where a path of
+        arcs must, or must not, lead from a to b. Kept by ``"auto"``, ``"anneal"``, ``"exact"`` and
+        ``"milp"``. `read_rules` reads all of these rules from a file.
     time_limit
         Seconds for the whole job, scoring included. 10 when `max_iterations` is not given either.
     max_iterations
@@ -118,8 +128,9 @@ def learn(
         Threads; None is one, -1 one per core. Inside ``joblib.parallel_config(backend="dask")``
         (or Ray) scoring and annealing use the cluster's workers instead.
     start
-        A `Dag`, or an earlier result of the same data (also from `read_result`), within the limit;
-        the result is no worse.
+        A `Dag`, or an earlier result (also from `read_result`), within the limit; the structure
+        found scores no less. Rows that arrived later (a frame, a file, columns) are coded like
+        those of the earlier result; a coded `Table` must be the one it was learned from.
     polish
         Finally search the decomposition of the result exactly, including parent sets that were not
         scored before; see `polish`. A tenth of the time limit is reserved for this.
@@ -163,15 +174,22 @@ def learn(
     keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
     arcs = (list(required), list(forbidden), tiers, list(roots), list(leaves))
     rules = ScoringOptions(score, ess, max_parents, *arcs)
-    limits = {"treewidth": treewidth, "max_states": max_states}
+    relations = map(tuple, (adjacent, ancestors, non_ancestors))
+    pairs = dict(zip(RELATIONS, relations, strict=True))
+    search.refuse_relations(pairs)
+    limits = {"treewidth": treewidth, "max_states": max_states, **pairs}
     budget = {**limits, "max_iterations": max_iterations, "seed": seed, "n_jobs": n_jobs}
     report, shown = as_reporter(on_progress, clock.time_limit)
-    data = _usable(source, drop, discretize, rules._asdict() | budget, clock, data_options or {})
+    usable = _usable(data, drop, discretize, rules._asdict() | budget, clock, data_options or {})
+    data, start, notes = continued(data, usable, start)
     widest = _widest(data, treewidth, max_states, search)
-    _refuse_early(data, widest, polish=polish, certify=certificate is not None)
+    related = make_relations(data.names, **pairs)
+    _refuse_early(data, widest, related, polish=polish, certify=certificate is not None)
+    if isinstance(data, Table):
+        refuse_conflicts(data.names, rules.rules, related, widest.treewidth)
     if isinstance(data, Table) and data.n_missing.any():
         given = {**rules._asdict(), **budget, **options, "method": search, "polish": polish}
-        return _from_incomplete(data, given, clock, start, keeper, data_options, report)
+        return _from_incomplete(data, given, clock, start, keeper, data_options, report, notes)
     scored = scored_for(data, rules, widest, search, options | budget, clock, start)
     with deferred(), shown:  # from here on there is something to keep
         result = search(
@@ -185,7 +203,7 @@ def learn(
         )
         if polish and result.status != "interrupted":
             result = polished(result, scored, rules, left(clock))
-        result = told(result, scored, data_options, certificate)
+        result = told(result.noted(*notes), scored, data_options, certificate)
         return result if keeper is None else keeper.finish(result)
 
 
@@ -233,13 +251,20 @@ def _widest(
 
 
 def _refuse_early(
-    data: LocalScores | Table, widest: WidthLimit, *, polish: bool, certify: bool
+    data: LocalScores | Table,
+    widest: WidthLimit,
+    related: Relations,
+    *,
+    polish: bool,
+    certify: bool,
 ) -> None:
     """Raise an error, before any work is done, for what cannot be had of these data."""
     if polish:
         if widest.max_states is not None:
             problem = " does not keep a limit on joint states"
             raise OptionError(Option("polish"), problem)
+        if related:
+            raise OptionError(Option("polish"), " does not keep rules on pairs of variables")
         refuse_too_wide(data.n_variables, max(widest.effective(data.n_variables).treewidth, 1))
     if certify and isinstance(data, Table) and data.n_missing.any():
         raise OptionError(Option("certificate"), " needs rows without missing cells")
@@ -253,6 +278,7 @@ def _from_incomplete(
     keeper: Checkpoint | None,
     data_options: Mapping[str, Any] | None,
     on_progress: Progress | None,
+    notes: tuple[str, ...],
 ) -> SearchResult:
     """Return a structure learned from rows with missing cells, by structural EM."""
     n_missing = int(table.n_missing.sum())
@@ -273,7 +299,7 @@ def _from_incomplete(
             "score is that of rows with these cells drawn from the network"
         )
         result = found.result.but(
-            notes=(note, *found.result.notes),
+            notes=(note, *notes, *found.result.notes),
             seconds=clock.seconds,
             data_options=dict(data_options or {}),
             status="interrupted" if found.status == "interrupted" else _unproved(found.result),

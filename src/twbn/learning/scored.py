@@ -10,6 +10,7 @@ from twbn.scores.lazy import LazyScores
 from twbn.scores.protocol import LocalScores
 from twbn.search.heuristic.polish import polish as polish_result
 from twbn.search.heuristic.polish import polish_within
+from twbn.search.relations import RELATIONS
 from twbn.search.start import dag_to_start_from
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def scored_for(
         n_jobs=options["n_jobs"],
         time_limit=left(clock),
         keep=None if start is None else dag_to_start_from(start),
+        related=any(options.get(name) for name in RELATIONS),
     )
     if scores.info.status == "interrupted":
         raise KeyboardInterrupt

@@ -132,6 +132,7 @@ def scores_in_time(
     time_limit: float | None,
     n_jobs: int | None = None,
     keep: Dag | None = None,
+    related: bool = False,
 ) -> ScoresInTime:
     """Return the scores of all parent sets, or what there is time for if all are too many.
 
@@ -147,10 +148,14 @@ def scores_in_time(
         Whether the search can do with scores that are computed on demand.
     keep
         A structure whose families are always included.
+    related
+        Whether rules on pairs of variables may need sets that pruning drops.
     """
     clock = Deadline(time_limit)
     share = None if time_limit is None else SHARE * time_limit
     given, options = options, options.within(largest)
+    if related:
+        return _on_demand(table, options, keep, "rules join pairs of variables")
     most = math.inf if not on_demand else _most_beforehand(time_limit, max_iterations)
     scores, reason = _all_sets(table, options, n_jobs, share, most)
     if scores is None and on_demand:

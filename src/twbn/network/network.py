@@ -70,6 +70,7 @@ class Network(Coded, Viewed):
         tables = tuple(np.array(table, dtype=np.float64) for table in self.tables)
         object.__setattr__(self, "tables", tables)
         check_network(self)
+        object.__setattr__(self, "dag", self.dag.named(self.names))
         object.__setattr__(self, "tables", tuple(map(summing_to_one, tables)))
         for table in self.tables:
             table.setflags(write=False)

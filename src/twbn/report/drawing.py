@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from twbn.report.layout import layered
 from twbn.report.template import render
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from twbn.graphs import Dag, TreeDecomposition
 
-__all__ = ["Picture", "draw_decomposition", "draw_network", "shortened", "svg"]
+__all__ = [
+    "Picture",
+    "draw_decomposition",
+    "draw_network",
+    "draw_side_by_side",
+    "shortened",
+    "svg",
+]
 
 FONT_SIZE = 13.0
 LINE = 17.0
@@ -22,11 +29,23 @@ PADDING = 10.0
 #: Names are cut to this width and bags to this many names; the title has the full text.
 MAX_TEXT_WIDTH = 190.0
 MAX_LINES = 12
+#: Bars of states: their height, font size and most in a box; widths of labels and percentages.
+BAR, SMALL, MAX_BARS = 16.0, 11.0, 7
+MAX_LABEL_WIDTH, NUMBER_WIDTH, LEAST_WIDTH = 110.0, 62.0, 118.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A state of a variable in its box, with its probability before any evidence."""
+
+    state: int
+    label: str
+    p: float
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box with lines of text, its upper left corner, and its full text as a title."""
+    """A box with lines of text, its upper left corner, its full text as a title, and its bars."""
 
     x: float
     y: float
@@ -34,6 +53,8 @@ class Box:
     height: float
     lines: tuple[str, ...]
     title: str
+    bars: tuple[Bar, ...] = ()
+    n_more: int = 0  # states without a bar
 
 
 @dataclass(frozen=True)
@@ -41,19 +62,86 @@ class Picture:
     """Boxes, and the paths between them."""
 
     boxes: tuple[Box, ...]
-    paths: tuple[tuple[int, int, str], ...]  # tail, head, SVG path data
+    paths: tuple[Path, ...]
     width: float
     height: float
 
 
-def draw_network(dag: Dag, names: Sequence[str]) -> Picture:
-    """Return a network drawn in layers, arcs pointing down."""
+class Path(NamedTuple):
+    """An arc from one box to another: SVG path data, and how to draw it."""
+
+    tail: int
+    head: int
+    data: str
+    kind: str = ""  # a class of the element, such as "reversible"
+    weight: float = 1.0  # how certain it is
+    upward: bool = False  # the data begin at the head
+
+
+#: What an arc looks like: its kind and its weight, by tail and head.
+ArcStyles: TypeAlias = "Mapping[tuple[int, int], tuple[str, float]]"
+#: States and probabilities of every variable.
+Beliefs: TypeAlias = "Sequence[Sequence[tuple[str, float]]]"
+
+
+def draw_network(
+    dag: Dag,
+    names: Sequence[str],
+    *,
+    beliefs: Beliefs | None = None,
+    styles: ArcStyles | None = None,
+) -> Picture:
+    """Return a network drawn in layers, arcs pointing down; with bars, if beliefs are given."""
     lines = [(shortened(name),) for name in names]
-    titles = [
-        f"{name}, parents: {', '.join(names[p] for p in parents)}" if parents else name
-        for name, parents in zip(names, dag.parents, strict=True)
-    ]
-    return _picture(lines, titles, dag.arcs, layer_gap=44.0)
+    titles = [_with_parents(name, ps, names) for name, ps in zip(names, dag.parents, strict=True)]
+    bars = [_bars(states) for states in beliefs] if beliefs else [()] * len(names)
+    more = [len(states) - len(own) for states, own in zip(beliefs or bars, bars, strict=True)]
+    return _picture(
+        lines, titles, dag.arcs, layer_gap=44.0, bars=bars, more=more, styles=styles, compact=True
+    )
+
+
+def draw_side_by_side(first: Dag, second: Dag, names: Sequence[str]) -> tuple[Picture, Picture]:
+    """Return two networks with every variable at the same place.
+
+    An arc in both has no kind; one that is reversed in the other network is "turned", and one that
+    the other lacks is "own". Arcs of the first point down, those of the second where possible.
+    """
+    place = {v: i for i, v in enumerate(first.topological_order)}
+    down = {(u, v) if place[u] < place[v] else (v, u) for u, v in (*first.arcs, *second.arcs)}
+    lines = [(shortened(name),) for name in names]
+    whole = _picture(lines, list(names), sorted(down), layer_gap=44.0, compact=True)
+    return _side(whole, first, second, names), _side(whole, second, first, names)
+
+
+def _side(whole: Picture, own: Dag, other: Dag, names: Sequence[str]) -> Picture:
+    """Return the part of a picture of two networks that shows one of them."""
+    ours, theirs = set(own.arcs), set(other.arcs)
+    paths = []
+    for path in whole.paths:
+        upward = (path.tail, path.head) not in ours
+        tail, head = (path.head, path.tail) if upward else (path.tail, path.head)
+        if (tail, head) in ours:
+            kind = "turned" if (head, tail) in theirs else "own"
+            kind = "" if (tail, head) in theirs else kind
+            paths.append(path._replace(tail=tail, head=head, kind=kind, upward=upward))
+    boxes = tuple(
+        replace(box, title=_with_parents(name, parents, names))
+        for box, name, parents in zip(whole.boxes, names, own.parents, strict=True)
+    )
+    return replace(whole, boxes=boxes, paths=tuple(paths))
+
+
+def _with_parents(name: str, parents: Sequence[int], names: Sequence[str]) -> str:
+    return f"{name}, parents: {', '.join(names[p] for p in parents)}" if parents else name
+
+
+def _bars(states: Sequence[tuple[str, float]]) -> tuple[Bar, ...]:
+    """Return the bars of a variable; of many states only the first."""
+    most = len(states) if len(states) <= MAX_BARS else MAX_BARS - 1
+    return tuple(
+        Bar(s, shortened(state, MAX_LABEL_WIDTH), p) for s, (state, p) in enumerate(states[:most])
+    )
 
 
 def draw_decomposition(decomposition: TreeDecomposition, names: Sequence[str]) -> Picture:
@@ -112,11 +200,21 @@ def _picture(
     arcs: Sequence[tuple[int, int]],
     *,
     layer_gap: float,
+    bars: Sequence[tuple[Bar, ...]] = (),
+    more: Sequence[int] = (),
+    styles: ArcStyles | None = None,
+    compact: bool = False,
 ) -> Picture:
-    widths = [max(map(_width, texts)) + 2 * PADDING for texts in lines]
-    heights = [len(texts) * LINE + PADDING for texts in lines]
-    tallest = max(heights)
-    drawing = layered(arcs, widths, box_height=tallest, layer_gap=layer_gap)
+    bars, more = bars or [()] * len(lines), more or [0] * len(lines)
+    widths = [
+        max(max(map(_width, texts)) + 2 * PADDING, _bars_width(own) if own else 0.0)
+        for texts, own in zip(lines, bars, strict=True)
+    ]
+    heights = [
+        len(texts) * LINE + PADDING + (BAR * (len(own) + bool(rest)) + 4 if own else 0)
+        for texts, own, rest in zip(lines, bars, more, strict=True)
+    ]
+    drawing = layered(arcs, widths, heights, layer_gap=layer_gap, compact=compact)
     boxes = tuple(
         Box(
             round(float(x) - width / 2, 1),
@@ -125,36 +223,44 @@ def _picture(
             round(height, 1),
             texts,
             title,
+            own,
+            rest,
         )
-        for x, y, width, height, texts, title in zip(
-            drawing.x, drawing.y, widths, heights, lines, titles, strict=True
+        for x, y, width, height, texts, title, own, rest in zip(
+            drawing.x, drawing.y, widths, heights, lines, titles, bars, more, strict=True
         )
     )
     paths = []
-    for (tail, head), bends in zip(arcs, drawing.bends, strict=True):
+    for (tail, head), lanes in zip(arcs, drawing.lanes, strict=True):
         begin, end = boxes[tail], boxes[head]
-        points = [
-            (begin.x + begin.width / 2, begin.y + begin.height),
-            *bends,
-            (end.x + end.width / 2, end.y),
-        ]
-        # An arc passes a row of boxes straight down: it bends only between the layers.
-        paths.append((tail, head, _curve(points, tallest)))
+        first = (begin.x + begin.width / 2, begin.y + begin.height)
+        last = (end.x + end.width / 2, end.y)
+        style = (styles or {}).get((tail, head), ("", 1.0))
+        paths.append(Path(tail, head, _curve(first, lanes, last), *style))
     margin = 4.0
     return Picture(boxes, tuple(paths), drawing.width + margin, drawing.height + margin)
 
 
-def _curve(points: Sequence[tuple[float, float]], row: float) -> str:
-    (x, y), *rest = points
+def _bars_width(bars: Sequence[Bar]) -> float:
+    """Return the width of a box with bars: their labels, and room for a percentage."""
+    labels = max(_width(bar.label) for bar in bars) * SMALL / FONT_SIZE
+    return max(labels + NUMBER_WIDTH + 2 * PADDING, LEAST_WIDTH)
+
+
+def _curve(
+    first: tuple[float, float],
+    lanes: Sequence[tuple[float, float, float]],
+    last: tuple[float, float],
+) -> str:
+    """Return the path of an arc: straight down through layers of boxes, curved between them."""
+    x, y = first
     path = f"M{x:.1f} {y:.1f}"
-    for k, (to_x, to_y) in enumerate(rest):
-        last = k == len(rest) - 1
-        top = to_y if last else to_y - row / 2
+    for to_x, top, bottom in [*lanes, (*last, last[1])]:
         middle = (y + top) / 2
         path += f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {top:.1f}"
-        if not last:
-            path += f"V{to_y + row / 2:.1f}"
-        x, y = to_x, to_y + row / 2
+        if bottom > top:
+            path += f"V{bottom:.1f}"
+        x, y = to_x, bottom
     return path
 
 

@@ -8,6 +8,7 @@ order.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -26,17 +27,22 @@ __all__ = ["Drawing", "layered"]
 
 #: Space between boxes, and the width of the lane of an arc that passes between them.
 GAP, LANE = 18.0, 10.0
+#: The shape of a compact drawing, roughly: width to height, and room that lanes take.
+ASPECT = 3.4
 #: Seconds for each linear program; after that, the order alone determines the positions.
 PATIENCE = 20.0
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """The centre of every box, the bends of every arc from tail to head, and the overall size."""
+    """The centre of every box, the lanes of every arc from tail to head, and the overall size.
+
+    A lane is (x, top, bottom): where an arc passes a layer between boxes.
+    """
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
-    bends: tuple[tuple[tuple[float, float], ...], ...]
+    lanes: tuple[tuple[tuple[float, float, float], ...], ...]
     width: float
     height: float
 
@@ -44,38 +50,75 @@ class Drawing:
 def layered(
     arcs: Sequence[tuple[int, int]],
     widths: Sequence[float],
+    heights: Sequence[float],
     *,
-    box_height: float,
     layer_gap: float,
+    compact: bool = False,
 ) -> Drawing:
-    """Return a drawing of an acyclic graph with boxes of these widths that do not overlap.
+    """Return a drawing of an acyclic graph with boxes of these sizes that do not overlap.
 
-    Vertices without arcs are placed in rows of their own below the others.
+    Vertices without arcs are placed in rows of their own below the others. If `compact`, layers
+    that are much wider than the drawing is high continue in the next one.
     """
     n = len(widths)
+    area = sum((w + GAP) * (h + layer_gap) for w, h in zip(widths, heights, strict=True))
+    widest = max(math.sqrt(ASPECT * area), *widths) if compact else math.inf
     tied = sorted({v for arc in arcs for v in arc})
     x, layer = np.zeros(n), np.zeros(n, dtype=np.int64)
-    bends: list[tuple[tuple[float, float], ...]] = [() for _ in arcs]
-    pitch = box_height + layer_gap
+    waypoints: list[list[tuple[float, int]]] = [[] for _ in arcs]
     n_layers = 0
     if arcs:
         place = {v: i for i, v in enumerate(tied)}
         mine = [(place[u], place[v]) for u, v in arcs]
-        of_tied = _layers(len(tied), mine)
-        found, waypoints = _places(mine, of_tied, [widths[v] for v in tied])
+        room = [widths[v] for v in tied]
+        of_tied = _narrowed(_layers(len(tied), mine), mine, room, widest)
+        found, waypoints = _places(mine, of_tied, room)
         x[tied], layer[tied] = found, of_tied
-        bends = [tuple((a, (b + 0.5) * pitch) for a, b in points) for points in waypoints]
         n_layers = int(of_tied.max()) + 1
     right = float(max((x[v] + widths[v] / 2 for v in tied), default=0.0))
     alone = [v for v in range(n) if v not in set(tied)]
-    _set_in_rows(alone, widths, max(right, 900.0), x, layer, n_layers)
+    _set_in_rows(alone, widths, max(right, min(widest, 900.0)), x, layer, n_layers)
+    high = np.zeros(int(layer.max()) + 1)
+    np.maximum.at(high, layer, np.asarray(heights, dtype=np.float64))
+    top = np.cumsum(high + layer_gap) - high - layer_gap / 2
+    lanes = tuple(
+        tuple((at, float(top[row]), float(top[row] + high[row])) for at, row in points)
+        for points in waypoints
+    )
     return Drawing(
         x,
-        np.asarray((layer + 0.5) * pitch, dtype=np.float64),
-        tuple(bends),
+        np.asarray(top[layer] + high[layer] / 2, dtype=np.float64),
+        lanes,
         float(max(x[v] + widths[v] / 2 for v in range(n))),
-        float(layer.max() + 1) * pitch,
+        float(np.sum(high + layer_gap)),
     )
+
+
+def _narrowed(
+    layer: NDArray[np.int64],
+    arcs: Sequence[tuple[int, int]],
+    widths: Sequence[float],
+    widest: float,
+) -> NDArray[np.int64]:
+    """Return layers in which arcs still point down, none much wider than asked.
+
+    Boxes that a layer has no room for move to the next one, those with children last.
+    """
+    parents: list[list[int]] = [[] for _ in widths]
+    n_children = [0] * len(widths)
+    for tail, head in arcs:
+        parents[head].append(tail)
+        n_children[tail] += 1
+    room: dict[int, float] = {}
+    found = layer.copy()
+    for v in sorted(range(len(widths)), key=lambda v: (layer[v], n_children[v] == 0, v)):
+        row = max([int(found[p]) + 1 for p in parents[v]], default=int(layer[v]))
+        row = max(row, int(layer[v]))
+        while row in room and room[row] + widths[v] + GAP > widest:
+            row += 1
+        room[row] = room.get(row, 0.0) + widths[v] + GAP
+        found[v] = row
+    return found
 
 
 def _layers(n: int, arcs: Sequence[tuple[int, int]]) -> NDArray[np.int64]:

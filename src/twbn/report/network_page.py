@@ -16,8 +16,9 @@ from twbn.inference import Inference, JunctionTree
 from twbn.learning.parameters import fit
 from twbn.network import Network
 from twbn.network.fit import coded_like
+from twbn.report.arc_styles import arc_styles
 from twbn.report.charts import trace_svg
-from twbn.report.drawing import draw_decomposition, draw_network
+from twbn.report.drawing import MAX_BARS, draw_decomposition, draw_network
 from twbn.report.template import render, require_packages
 from twbn.scores import LazyScores, LocalScores
 from twbn.scores.kinds import SCORES
@@ -25,10 +26,12 @@ from twbn.search.result import SearchResult
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from twbn.data import Table
     from twbn.graphs import Dag, TreeDecomposition
+    from twbn.learning.arc_confidence import Confidence
+    from twbn.report.drawing import ArcStyles, Picture
 
 __all__ = ["MAX_VARIABLES", "network_page", "write_report"]
 
@@ -36,6 +39,8 @@ __all__ = ["MAX_VARIABLES", "network_page", "write_report"]
 #: the page runs: a click takes tenths of a second at the limit, milliseconds for most networks.
 MAX_VARIABLES = 500
 MAX_ENTRIES = 2**21
+#: Bars that a drawing has at most: beyond, it moves too slowly, and has names only.
+MAX_ALL_BARS = 1500
 #: The smallest probability with which a page answers queries: its script uses plain numbers.
 LEAST_PROBABILITY = 1e-30
 
@@ -46,6 +51,7 @@ def write_report(
     *,
     data: Any = None,
     scores: LocalScores | None = None,
+    confidence: Confidence | None = None,
     title: str | None = None,
 ) -> None:
     """Write the page of a network: drawing, proof, scores, and a panel that answers queries.
@@ -61,6 +67,8 @@ def write_report(
         result its parameters, which the panel needs.
     scores
         Local scores to show; by default they are computed from `data`.
+    confidence
+        How certain the arcs are (`twbn.confidence`): they are drawn accordingly.
     title
         Title of the page; by default the name of the file.
 
@@ -72,7 +80,8 @@ def write_report(
     """
     require_packages()
     path = Path(path)
-    page = network_page(source, data=data, scores=scores, title=title or path.stem)
+    shown = {"data": data, "scores": scores, "confidence": confidence}
+    page = network_page(source, **shown, title=title or path.stem)
     write_text(path, page)
 
 
@@ -81,9 +90,14 @@ def network_page(
     *,
     data: Any = None,
     scores: LocalScores | None = None,
+    confidence: Confidence | None = None,
     title: str,
+    inline: bool = False,
 ) -> str:
-    """Return the page of a network as HTML; see `write_report`."""
+    """Return the page of a network as HTML; see `write_report`.
+
+    With `inline`, without the title and what comes after the panel, for a notebook.
+    """
     result: SearchResult | None = None
     network: Network | None = None
     if isinstance(source, Network):
@@ -106,17 +120,22 @@ def network_page(
     small = len(names) <= MAX_VARIABLES
     model, why_not = _model(network, small=small)
     checked = result is None or result.verified or scores is not None
+    variables = _variables(network) if model is not None and network is not None else []
+    styles = arc_styles(dag, names, confidence)
     facts = _facts(result, network, proof, dag, checked=checked)
     return render(
         "report.html",
         title=title,
+        inline=inline,
         facts=facts,
         notes=() if result is None else result.notes,
         n_variables=len(names),
         max_variables=MAX_VARIABLES,
         small=small,
-        network=draw_network(dag, names) if small else None,
-        proof=draw_decomposition(proof, names) if small else None,
+        network=_drawn(dag, names, variables, styles) if small else None,
+        reversible=any(kind for kind, _ in styles.values()),
+        weighted=confidence is not None,
+        proof=draw_decomposition(proof, names) if small and not inline else None,
         width=max(proof.width, 0),
         bags=_bags(proof, names),
         trace=trace_svg(result) if result is not None and len(result.trace) > 1 else None,
@@ -124,7 +143,21 @@ def network_page(
         families=[(name, [names[p] for p in dag.parents[v]]) for v, name in enumerate(names)],
         model=model,
         why_not=why_not,
-        variables=_variables(network) if model is not None and network is not None else (),
+        variables=variables,
+    )
+
+
+def _drawn(
+    dag: Dag,
+    names: Sequence[str],
+    variables: Sequence[Mapping[str, Any]],
+    styles: ArcStyles,
+) -> Picture:
+    """Return the drawing of a network, with bars where there are not too many of them."""
+    beliefs = [variable["states"] for variable in variables]
+    n_bars = sum(min(len(states), MAX_BARS) for states in beliefs)
+    return draw_network(
+        dag, names, beliefs=beliefs if n_bars <= MAX_ALL_BARS else None, styles=styles
     )
 
 

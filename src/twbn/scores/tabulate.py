@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twbn.errors import MemoryLimitError
@@ -34,4 +35,4 @@ def tabulated(scores: LocalScores) -> ScoreTable:
         )
         values = {family: scores.local(child, family) for family in families}
         sets.append({f: value for f, value in values.items() if value > -math.inf})
-    return ScoreTable.from_sets(scores.names, sets, scores.info)
+    return ScoreTable.from_sets(scores.names, sets, replace(scores.info, status="complete"))

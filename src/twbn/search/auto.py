@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["auto"]
 
+#: Most variables for which a proof is tried where rules join pairs of variables.
+MAX_RELATED_VARIABLES = 10
 #: Most variables for which a proof is tried first, and its fraction of the time.
 MAX_PROOF_VARIABLES, PROOF_SHARE = 22, 0.6
 
@@ -30,6 +32,7 @@ MAX_PROOF_VARIABLES, PROOF_SHARE = 22, 0.6
     "whatever suits the problem; the notes say what, and why",
     improves=True,
     limits_states=True,
+    keeps_relations=True,
     on_demand=True,
     certify="keep the search tree, for a certificate",
 )
@@ -45,9 +48,19 @@ def auto(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResul
     """
     if certify:
         result, reason = exact(scores, run, certify=True), "a proof, as a certificate is wanted"
+    elif run.relations:
+        result, reason = _within_relations(scores, run)
     else:
         result, reason = _by_what_suits(scores, run)
     return result.noted(f"auto: {reason}").but(method=run.method, seconds=run.seconds)
+
+
+def _within_relations(scores: LocalScores, run: Run) -> tuple[SearchResult, str]:
+    few = run.n <= MAX_RELATED_VARIABLES
+    if few and run.max_states is None and run.max_iterations is None:
+        rest = run.with_changes(time_limit=run.time_left)
+        return exact(scores, rest), f"an integer program, as {run.n} variables are few"
+    return anneal(scores, run), "annealing, as rules join pairs of variables"
 
 
 def _by_what_suits(scores: LocalScores, run: Run) -> tuple[SearchResult, str]:

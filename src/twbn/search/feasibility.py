@@ -9,15 +9,17 @@ import numpy as np
 
 from twbn.graphs.graph import Graph
 from twbn.graphs.treewidth import contraction_degeneracy
+from twbn.scores.rules import ParentRules
+from twbn.scores.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from twbn.scores.score_table import ScoreTable
+    from twbn.scores.protocol import LocalScores
 
-__all__ = ["a_structure", "conflict"]
+__all__ = ["a_structure", "conflict", "rules_of"]
 
 
 def conflict(table: ScoreTable, treewidth: int) -> str | None:
@@ -82,6 +84,23 @@ def a_structure(table: ScoreTable) -> NDArray[np.int64]:
         if not done:
             return np.array(chosen, dtype=np.int64)
         left -= done
+
+
+def rules_of(scores: LocalScores) -> ParentRules:
+    """Return the rules that the candidate sets of a table imply; of other scores, none."""
+    n = scores.n_variables
+    allowed = np.ones((n, n), dtype=np.uint8)
+    np.fill_diagonal(allowed, 0)
+    if not isinstance(scores, ScoreTable):
+        return ParentRules(np.full(n, scores.max_parents, dtype=np.int32), allowed, ((),) * n)
+    allowed[:] = 0
+    allowed[np.repeat(scores.children, scores.set_sizes), scores.parents] = 1
+    most = np.maximum.reduceat(scores.set_sizes, scores.variable_offsets[:-1]).astype(np.int32)
+    required = tuple(
+        tuple(sorted(frozenset.intersection(*(frozenset(p) for _, p in scores.sets(v)))))
+        for v in range(n)
+    )
+    return ParentRules(most, allowed, required)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from twbn.checks import unknown
 from twbn.errors import Option, OptionError
 from twbn.interrupts import deferred
 from twbn.search.limit import within_states
+from twbn.search.relations import RELATIONS
 from twbn.search.run import Run
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Method:
         checkpoint can be kept.
     limits_states
         Whether it keeps a limit on the joint states of a bag (`Run.max_states`).
+    keeps_relations
+        Whether it keeps rules that no single family decides (`Run.relations`).
     on_demand
         Whether it takes scores that are computed on demand where these are too many to be computed
         beforehand.
@@ -67,6 +70,7 @@ class Method:
     options: Mapping[str, MethodOption]
     improves: bool = False
     limits_states: bool = False
+    keeps_relations: bool = False
     on_demand: bool = False
 
     def __call__(
@@ -80,6 +84,7 @@ class Method:
         options = self.checked_options(given)
         if about_run.get("max_states") is not None:
             self.refuse_states()
+        self.refuse_relations(about_run)
         with deferred():
             if run is None:
                 run = Run(scores, **{"method": self.name, **about_run})
@@ -93,6 +98,14 @@ class Method:
             able = sorted(method.name for method in METHODS.values() if method.limits_states)
             problem = f" is an option of {', '.join(able)}, not of method {self.name!r}"
             raise OptionError(Option("max_states"), problem)
+
+    def refuse_relations(self, given: Mapping[str, Any]) -> None:
+        """Raise OptionError where a rule is given that this method does not keep."""
+        for name in RELATIONS:
+            if given.get(name) and not self.keeps_relations:
+                able = sorted(method.name for method in METHODS.values() if method.keeps_relations)
+                problem = f" is an option of {', '.join(able)}, not of method {self.name!r}"
+                raise OptionError(Option(name), problem)
 
     def checked_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options, or raise OptionError if the method does not have one of them."""
@@ -119,6 +132,7 @@ def search_method(
     *,
     improves: bool = False,
     limits_states: bool = False,
+    keeps_relations: bool = False,
     on_demand: bool = False,
     **options: str,
 ) -> Callable[[Callable[..., SearchResult]], Method]:
@@ -150,6 +164,7 @@ def search_method(
             MappingProxyType(declared),
             improves=improves,
             limits_states=limits_states,
+            keeps_relations=keeps_relations,
             on_demand=on_demand,
         )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from twbn.errors import GraphError, VerificationError
+from twbn.frame_out import frame_of
 from twbn.search.limit import WidthLimit
 from twbn.views import Viewed
 
@@ -198,6 +199,7 @@ class SearchResult(Viewed):
         if self.dag.n_vertices != len(self.names):
             msg = f"the structure has {self.dag.n_vertices} variables, but {len(self.names)} names"
             raise VerificationError(msg)
+        object.__setattr__(self, "dag", self.dag.named(self.names))
         _check_width(self.dag, self.decomposition, self.limit, self.names)
         self._check_claims()
 
@@ -316,6 +318,21 @@ class SearchResult(Viewed):
             name: [self.names[p] for p in parents]
             for name, parents in zip(self.names, self.dag.parents, strict=True)
         }
+
+    def families_to_frame(self, kind: str = "pandas") -> Any:
+        """Return a frame with a row for each variable: its parents, by commas, and their number."""
+        families = self.parents
+        columns: dict[str, list[Any]] = {
+            "variable": list(families),
+            "parents": [", ".join(parents) for parents in families.values()],
+            "n_parents": [len(parents) for parents in families.values()],
+        }
+        return frame_of(columns, kind)
+
+    def trace_to_frame(self, kind: str = "pandas") -> Any:
+        """Return score and bound over time as a frame: seconds, iteration, score, bound."""
+        columns = list(zip(*self.trace, strict=True)) or [()] * len(TracePoint._fields)
+        return frame_of(dict(zip(TracePoint._fields, columns, strict=True)), kind)
 
     def __repr__(self) -> str:
         return (

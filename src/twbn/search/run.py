@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from twbn import interrupts
 from twbn.checks import checked_n_jobs, checked_seed, checked_time_limit, checked_whole
 from twbn.deadline import Deadline
-from twbn.errors import OptionError
+from twbn.errors import Option, OptionError, VerificationError
 from twbn.scores.score_table import ScoreTable
 from twbn.search.feasibility import conflict
 from twbn.search.limit import WidthLimit, width_limit
+from twbn.search.relations import RELATIONS, Relations, broken_rules, make_relations
 from twbn.search.result import SearchResult
 from twbn.search.start import ProvedDag, checked_start
 
@@ -41,7 +42,7 @@ class Run:
     Attributes
     ----------
     treewidth, max_states, time_limit, max_iterations, seed, n_jobs, start
-    on_progress, on_improvement
+    adjacent, ancestors, non_ancestors, on_progress, on_improvement
         As for `twbn.learn`. Without `time_limit` and `max_iterations`, the limit is 10 seconds.
         `treewidth` is never None afterwards.
     enough
@@ -53,6 +54,8 @@ class Run:
         Number of variables; the effective treewidth limit, at most n - 1.
     limit
         What a bag may hold: at most k + 1 variables, and so many joint states.
+    relations
+        The rules of `adjacent`, `ancestors` and `non_ancestors`, by position.
     first
         The start with a proof of its width, if there is a start.
     workers
@@ -73,6 +76,9 @@ class Run:
     seed: int = 0
     n_jobs: int | None = None
     start: Start | None = None
+    adjacent: Iterable[tuple[str, str]] = ()
+    ancestors: Iterable[tuple[str, str]] = ()
+    non_ancestors: Iterable[tuple[str, str]] = ()
     on_progress: Progress | None = None
     on_improvement: Improvement | None = None
     enough: Callable[[float], bool] | None = None
@@ -80,6 +86,7 @@ class Run:
     n: int = field(init=False)
     k: int = field(init=False)
     limit: WidthLimit = field(init=False)
+    relations: Relations = field(init=False)
     workers: int = field(init=False)
     first: ProvedDag | None = field(init=False)
     unlimited: bool = field(init=False)
@@ -105,9 +112,16 @@ class Run:
         self._set("limit", wanted.effective(n))
         self._set("k", self.limit.treewidth)
         self._set("workers", checked_n_jobs(self.n_jobs))
+        for name in RELATIONS:
+            self._set(name, tuple(getattr(self, name)))
+        pairs = (self.adjacent, self.ancestors, self.non_ancestors)
+        self._set("relations", make_relations(scores.names, *pairs))
         first = self.start
         if first is not None and not isinstance(first, ProvedDag):
             first = checked_start(first, scores, wanted, limit)
+            broken = broken_rules(first.dag.parents, self.relations, scores.names)
+            if broken:
+                raise OptionError(Option("start"), f" breaks a rule: {broken[0]}")
         self._set("first", first)
         self._set("notes", self._first_notes())
 
@@ -191,6 +205,8 @@ class Run:
         **about: Any,
     ) -> SearchResult:
         """Return a verified result of this run; `about` are further attributes of it."""
+        for problem in broken_rules(dag.parents, self.relations, self.scores.names):
+            raise VerificationError(problem)
         about.setdefault("notes", self.notes)
         return SearchResult.from_search(
             self.scores,

@@ -94,6 +94,6 @@ def _check_same_data(start: SearchResult, scores: LocalScores) -> None:
     if theirs is not None and theirs != ours:
         problem = (
             f" was learned from other data: its fingerprint is {theirs}, these have {ours}; "
-            "from Python, start=result.dag takes the structure alone"
+            "its structure alone is taken with start=result.dag or, on the command line, --new-rows"
         )
         raise OptionError(Option("start"), problem)

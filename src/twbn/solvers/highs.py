@@ -16,11 +16,13 @@ from twbn.solvers.child import serve
 from twbn.solvers.job import Done, Incumbent, NewBound, Relaxed
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from twbn.solvers.child import Send
     from twbn.solvers.job import Job, Status
     from twbn.solvers.program import Program
 
-__all__ = ["main"]
+__all__ = ["main", "solve_here"]
 
 STATUSES: dict[str, Status] = {
     "Optimal": "optimal",
@@ -49,6 +51,17 @@ def build_model(program: Program) -> Any:
     solver.setOptionValue("output_flag", False)
     solver.passModel(lp)
     return solver
+
+
+def solve_here(program: Program, time_limit: float) -> tuple[Status, NDArray[np.float64] | None]:
+    """Solve a small program in this process, where a child would take longer to start."""
+    solver = build_model(program)
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("time_limit", float(time_limit))
+    solver.run()
+    status = STATUSES.get(solver.modelStatusToString(solver.getModelStatus()), "failed")
+    feasible = solver.getInfo().primal_solution_status == 2
+    return status, np.array(solver.getSolution().col_value) if feasible else None
 
 
 def main() -> None:

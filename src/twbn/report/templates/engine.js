@@ -8,13 +8,7 @@ class JunctionTree {
     this.strides = model.bags.map((bag) => this.stridesOf(bag));
     this.sizes = model.bags.map((bag) => bag.reduce((size, v) => size * this.cards[v], 1));
     this.potentials = this.sizes.map((size) => new Float64Array(size).fill(1));
-    model.tables.forEach((table, v) => {
-      const family = [...model.parents[v], v];
-      const bag = model.home[v];
-      const at = this.project(bag, this.stridesOf(family));
-      const potential = this.potentials[bag];
-      for (let i = 0; i < potential.length; i++) potential[i] *= table[at[i]];
-    });
+    model.tables.forEach((table, v) => this.multiplyIn(v, table));
     // For every bag but the root: where its entries, and those of the bag above, are in the separator.
     this.links = model.bags.map((bag, i) => {
       const above = model.up[i];
@@ -24,6 +18,54 @@ class JunctionTree {
       const size = shared.reduce((product, v) => product * this.cards[v], 1);
       return { above, size, below: this.project(i, strides), from: this.project(above, strides) };
     });
+  }
+
+  /* The tree of the same network with some variables set (a Map of states): each of these has lost
+     its parents and has its state for certain. Shares everything but the tables that change. */
+  under(set) {
+    if (set.size === 0) return this;
+    const tree = Object.create(JunctionTree.prototype);
+    const tables = this.model.tables.map((table, v) => {
+      if (!set.has(v)) return table;
+      const card = this.cards[v];
+      return Array.from(table, (_, i) => (i % card === set.get(v) ? 1 : 0));
+    });
+    Object.assign(tree, this, { model: { ...this.model, tables }, calibrated: undefined });
+    tree.potentials = this.potentials.slice();
+    for (const bag of new Set([...set.keys()].map((v) => this.model.home[v]))) {
+      tree.potentials[bag] = new Float64Array(this.sizes[bag]).fill(1);
+      tables.forEach((table, v) => {
+        if (this.model.home[v] === bag) tree.multiplyIn(v, table);
+      });
+    }
+    return tree;
+  }
+
+  multiplyIn(v, table) {
+    const bag = this.model.home[v];
+    const at = this.project(bag, this.stridesOf([...this.model.parents[v], v]));
+    const potential = this.potentials[bag];
+    for (let i = 0; i < potential.length; i++) potential[i] *= table[at[i]];
+  }
+
+  /* For every variable the information, in nats, to expect from it about a target: the mutual
+     information given the evidence, from one calibration for each state of the target. */
+  influence(target, evidence) {
+    const now = this.marginals(evidence);
+    if (!now) return null;
+    const found = new Float64Array(this.cards.length);
+    now.posteriors[target].forEach((p, s) => {
+      if (!(p > 0)) return;
+      const given = this.marginals(new Map([...evidence, [target, s]]));
+      if (!given) return;
+      given.posteriors.forEach((values, v) => {
+        values.forEach((value, t) => {
+          const before = now.posteriors[v][t];
+          if (value > 0 && before > 0) found[v] += p * value * Math.log(value / before);
+        });
+      });
+    });
+    return found.map((nats) => Math.max(nats, 0));
   }
 
   stridesOf(variables) {

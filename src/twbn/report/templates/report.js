@@ -1,93 +1,5 @@
-
 const model = document.getElementById("model") && JSON.parse(document.getElementById("model").textContent);
-const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 for (const tools of all(".tools")) tools.hidden = false;
-
-/* Maximum number of drawing units per pixel when a drawing is first shown. */
-const READABLE = 1.25;
-
-/* Drawings are moved and zoomed by changing their view box. */
-function makeMovable(canvas) {
-  const drawing = canvas.querySelector("svg");
-  const whole = drawing.viewBox.baseVal;
-  const home = { x: whole.x, y: whole.y, width: whole.width, height: whole.height };
-  let view = { ...home };
-  const show = () => drawing.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
-  const scale = () => Math.max(view.width / canvas.clientWidth, view.height / canvas.clientHeight);
-  // A drawing whose names would be too small to read begins enlarged, at its top.
-  const readable = () => {
-    view = { ...home };
-    const shrink = READABLE / scale();
-    if (shrink >= 1) return;
-    view.width = canvas.clientWidth * READABLE;
-    view.height = canvas.clientHeight * READABLE;
-    const boxes = all("rect", drawing).map((rect) => rect.getBBox());
-    const top = Math.min(...boxes.map((box) => box.y + box.height));
-    const middles = boxes.filter((box) => box.y < top).map((box) => box.x + box.width / 2).sort((a, b) => a - b);
-    view.x = middles[Math.floor(middles.length / 2)] - view.width / 2;
-    show();
-  };
-  const zoom = (factor, x = view.x + view.width / 2, y = view.y + view.height / 2) => {
-    if (factor === 0) view = { ...home };
-    else {
-      const widest = 4 * Math.max(home.width, canvas.clientWidth * READABLE);
-      const width = Math.min(Math.max(view.width / factor, 60), widest);
-      const ratio = width / view.width;
-      view = { x: x - (x - view.x) * ratio, y: y - (y - view.y) * ratio, width, height: view.height * ratio };
-    }
-    show();
-  };
-  const move = (dx, dy) => { view.x += dx * scale(); view.y += dy * scale(); show(); };
-  const center = (box) => {
-    const width = Math.min(view.width, Math.max(canvas.clientWidth, 500));
-    view = { width, height: view.height * width / view.width };
-    view.x = box.x + box.width / 2 - view.width / 2;
-    view.y = box.y + box.height / 2 - view.height / 2;
-    show();
-  };
-  canvas.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(drawing.getScreenCTM().inverse());
-    zoom(event.deltaY < 0 ? 1.15 : 1 / 1.15, at.x, at.y);
-  }, { passive: false });
-  let last = null;
-  canvas.addEventListener("pointerdown", (event) => {
-    canvas.moved = false;
-    if (event.button === 0 && event.isPrimary) last = event;
-  });
-  window.addEventListener("pointermove", (event) => {
-    if (!last) return;
-    if (!canvas.moved && Math.hypot(event.clientX - last.clientX, event.clientY - last.clientY) < 4) return;
-    canvas.moved = true;
-    canvas.classList.add("dragging");
-    move(last.clientX - event.clientX, last.clientY - event.clientY);
-    last = event;
-  });
-  const release = () => {
-    last = null;
-    canvas.classList.remove("dragging");
-    setTimeout(() => { canvas.moved = false; });  // after the click that ends a drag
-  };
-  for (const end of ["pointerup", "pointercancel", "blur"]) window.addEventListener(end, release);
-  canvas.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;  // the browser's own zoom
-    const step = 60;
-    const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
-    hideTip();
-    if (moves[event.key]) move(...moves[event.key]);
-    else if (event.key === "+" || event.key === "=") zoom(1.25);
-    else if (event.key === "-") zoom(0.8);
-    else if (event.key === "0") zoom(0);
-    else return;
-    event.preventDefault();
-  });
-  let before = null;
-  window.addEventListener("beforeprint", () => { before = { ...view }; view = { ...home }; show(); });
-  window.addEventListener("afterprint", () => { if (before) { view = before; show(); } });
-  readable();
-  return { zoom, center };
-}
 
 const canvas = document.getElementById("network");
 const network = canvas && makeMovable(canvas);
@@ -96,21 +8,26 @@ for (const button of all("[data-zoom]")) button.addEventListener("click", () => 
 const nodes = canvas ? all(".node", canvas) : [];
 const arcs = canvas ? all("path[data-tail]", canvas) : [];
 const cards = all(".card");
+let chosen = -1;
+const watchers = [];  // called when another variable is chosen
 
 /* Choosing a variable highlights its arcs and its card. */
 function choose(v) {
-  const again = nodes[v].classList.contains("chosen");
+  const again = chosen === v;
   for (const element of [...nodes, ...cards]) element.classList.remove("chosen");
   for (const arc of arcs) arc.classList.remove("near");
   canvas.querySelector("svg").classList.toggle("choosing", !again);
-  if (again) return;
-  nodes[v].classList.add("chosen");
-  for (const arc of arcs) arc.classList.toggle("near", arc.dataset.tail === String(v) || arc.dataset.head === String(v));
-  if (cards[v]) {
-    cards[v].classList.add("chosen");
-    cards[v].hidden = false;
-    cards[v].scrollIntoView({ block: "nearest" });
+  chosen = again ? -1 : v;
+  if (!again) {
+    nodes[v].classList.add("chosen");
+    for (const arc of arcs) arc.classList.toggle("near", arc.dataset.tail === String(v) || arc.dataset.head === String(v));
+    if (cards[v]) {
+      cards[v].classList.add("chosen");
+      cards[v].hidden = false;
+      cards[v].scrollIntoView({ block: "nearest" });
+    }
   }
+  for (const watch of watchers) watch();
 }
 
 /* The conditional table of a variable, with a row for each configuration of its parents. */
@@ -128,6 +45,7 @@ function fillTip(v) {
   const title = nodes[v].getAttribute("aria-label");
   if (!model) { element("p", title, tip); return; }
   element("h3", model.names[v], tip);
+  if (nodes[v].dataset.nats) element("p", nodes[v].dataset.nats, tip).className = "hint";
   const parents = model.parents[v];
   const states = model.states[v];
   const table = element("table", null, tip);
@@ -172,6 +90,7 @@ function bringIntoView(v) {
     network.center(nodes[v].querySelector("rect").getBBox());
 }
 const hideTip = () => { tip.hidden = true; };
+if (canvas) canvas.addEventListener("viewed", hideTip);
 nodes.forEach((node, v) => {
   node.querySelector("title").remove();  // the table says more; the label stays for screen readers
   node.setAttribute("aria-describedby", "tip");
@@ -183,7 +102,9 @@ nodes.forEach((node, v) => {
     showTip(v);
   });
   node.addEventListener("blur", hideTip);
-  node.addEventListener("click", () => { if (!canvas.moved) choose(v); });
+  node.addEventListener("click", (event) => {
+    if (!canvas.moved && !event.target.closest(".bar")) choose(v);
+  });
   node.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
@@ -194,7 +115,7 @@ document.addEventListener("keydown", (event) => { if (event.key === "Escape") hi
 
 for (const button of all(".find")) button.addEventListener("click", () => {
   const v = Number(button.dataset.v);
-  if (!nodes[v].classList.contains("chosen")) choose(v);
+  if (chosen !== v) choose(v);
   bringIntoView(v);
 });
 
@@ -215,67 +136,272 @@ if (search) search.addEventListener("keydown", (event) => {
   const matches = nodes.flatMap((node, v) => (node.classList.contains("match") ? [v] : []));
   if (event.key !== "Enter" || !matches.length) return;
   visited = matches.find((v) => v > visited) ?? matches[0];  // one after the other
-  if (!nodes[visited].classList.contains("chosen")) choose(visited);
+  if (chosen !== visited) choose(visited);
   bringIntoView(visited);
 });
 
+/* A file of text, offered to the reader. */
+function offer(name, kind, text) {
+  const link = element("a", null);
+  link.href = URL.createObjectURL(new Blob([text], { type: kind }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/* The drawing as a picture: with the styles of this page, and the whole of it. */
+function picture() {
+  const drawing = canvas.querySelector("svg");
+  const copy = drawing.cloneNode(true);
+  const styles = getComputedStyle(document.documentElement);
+  const colours = ["paper", "panel", "ink", "muted", "line", "accent", "accent-soft", "known", "known-soft", "set", "set-soft", "changed"]
+    .map((name) => `--${name}: ${styles.getPropertyValue(`--${name}`)};`).join(" ");
+  const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
+  const rules = all("style").map((one) => one.textContent).join("\n");
+  style.textContent = `${rules}\nsvg:root { ${colours} background: var(--paper); }`;
+  copy.prepend(style);
+  const [, , width, height] = copy.getAttribute("viewBox").split(" ").map(Number);
+  copy.setAttribute("width", String(Math.round(width)));
+  copy.setAttribute("height", String(Math.round(height)));
+  return new XMLSerializer().serializeToString(copy);
+}
+const saves = document.getElementById("save-picture");
+if (saves) saves.addEventListener("click", () => offer(`${document.title}.svg`, "image/svg+xml", picture()));
+
 /* Evidence in, posteriors out. */
-if (model) {
+if (model) makePanel();
+
+function makePanel() {
   const tree = new JunctionTree(model);
-  const evidence = new Map();
-  const buttons = all(".state");
-  const status = document.getElementById("evidence");
-  const clear = document.getElementById("clear");
-  const mpe = document.getElementById("mpe");
-  const told = document.getElementById("explanation");
+  const prior = tree.prior.posteriors;
+  let given = new Map();  // of a variable: its state, and whether it is set or observed
+  let past = [];
+  let shown = prior;
+  const buttons = model.states.map(() => []);
+  for (const button of all(".state")) buttons[Number(button.dataset.v)][Number(button.dataset.s)] = button;
+  const bars = model.states.map(() => []);
+  for (const bar of canvas ? all(".bar", canvas) : []) bars[Number(bar.dataset.v)][Number(bar.dataset.s)] = bar;
+  const byId = (id) => document.getElementById(id);
+  const status = byId("evidence");
+  const told = byId("explanation");
+  const mpe = byId("mpe");
+  const colour = byId("influence");
   const probability = (log) => log > -600
     ? Math.exp(log).toPrecision(4)
     : `about 10 to the power of ${Math.round(log / Math.LN10)}`;
-  const percent = (p) => `${(100 * p).toFixed(2)} %`;
+  const percent = (p, digits = 2) => `${(100 * p).toFixed(digits)} %`;
+  const isPressed = (button) => button.getAttribute("aria-pressed") === "true";
+  const setMode = () => byId("mode-set").checked;
 
-  const update = () => {
-    const begun = performance.now();
-    const found = tree.marginals(evidence);
-    const best = found && mpe.getAttribute("aria-pressed") === "true" ? tree.explanation(evidence) : null;
-    const took = performance.now() - begun;
-    for (const button of buttons) {
-      const v = Number(button.dataset.v);
-      const s = Number(button.dataset.s);
-      const known = evidence.get(v) === s;
-      const p = found ? found.posteriors[v][s] : NaN;
+  const parts = () => {
+    const evidence = new Map();
+    const set = new Map();
+    for (const [v, { state, isSet }] of given) (isSet ? set : evidence).set(v, state);
+    return { evidence, set };
+  };
+  const isSame = (a, b) => a.length === b.length && a.every((p, s) => Math.abs(p - b[s]) < 1e-12);
+  const distance = (a, b) => a.reduce((sum, p, s) => sum + Math.abs(p - b[s]) / 2, 0);
+
+  const paint = (v, found, best) => {
+    const one = given.get(v);
+    buttons[v].forEach((button, s) => {
+      const p = found ? found.posteriors[v][s] : Number.NaN;
+      const known = one !== undefined && one.state === s;
+      const text = found ? percent(p) : "–";
       button.dataset.p = String(p);
       button.style.setProperty("--p", found ? p.toFixed(4) : "0");
-      button.querySelector(".p").textContent = found ? percent(p) : "–";
-      button.title = found ? `P = ${p}` : "";
+      button.lastElementChild.textContent = text;
+      button.title = found ? `P = ${p}, before any evidence ${prior[v][s]}` : "";
       button.setAttribute("aria-pressed", String(known));
       button.classList.toggle("best", best !== null && best.states[v] === s);
+      const how = known ? (one.isSet ? ", set" : ", known") : "";
       const top = best !== null && best.states[v] === s ? ", in the most probable explanation" : "";
-      button.setAttribute("aria-label", `${model.names[v]} is ${model.states[v][s]}: ${found ? percent(p) : "impossible evidence"}${known ? ", known" : ""}${top}`);
+      button.setAttribute("aria-label", `${model.names[v]} is ${model.states[v][s]}: ${found ? text : "impossible evidence"}${how}${top}`);
+      const bar = bars[v][s];
+      if (!bar) return;
+      bar.querySelector(".fill").style.transform = `scaleX(${found ? p.toFixed(4) : 0})`;
+      bar.querySelector(".number").textContent = found ? percent(p, 1) : "–";
+      bar.classList.toggle("known", known);
+      bar.classList.toggle("best", best !== null && best.states[v] === s);
+    });
+    for (const element of [cards[v], nodes[v]]) {
+      if (!element) continue;
+      element.classList.toggle("known", one !== undefined && !one.isSet);
+      element.classList.toggle("set", one !== undefined && one.isSet);
     }
-    cards.forEach((card, v) => card.classList.toggle("known", evidence.has(v)));
-    nodes.forEach((node, v) => node.classList.toggle("known", evidence.has(v)));
-    clear.disabled = evidence.size === 0;
-    const known = [...evidence].map(([v, s]) => `${model.names[v]} = ${model.states[v][s]}`).join(", ");
+  };
+
+  let painted = null;  // what is on the page
+  const update = ({ keep = false } = {}) => {
+    const begun = performance.now();
+    const { evidence, set } = parts();
+    const now = tree.under(set);
+    const found = now.marginals(evidence);
+    const best = found && isPressed(mpe) ? now.explanation(evidence) : null;
+    const took = performance.now() - begun;
+    const before = shown;
+    if (found) shown = found.posteriors;
+    const keys = (map, v) => { const one = map.get(v); return one ? `${one.state}${one.isSet}` : ""; };
+    for (let v = 0; v < model.names.length; v++) {
+      const is = !painted || painted.best || best || !found || !painted.found ||
+        !isSame(found.posteriors[v], painted.found.posteriors[v]) || keys(given, v) !== keys(painted.given, v);
+      if (is) paint(v, found, best);
+      if (keep || !found) continue;
+      const changed = !given.has(v) && distance(before[v], found.posteriors[v]) > 0.01;
+      if (nodes[v]) nodes[v].classList.toggle("changed", changed);
+      if (cards[v]) cards[v].classList.toggle("changed", changed);
+    }
+    painted = { found, best, given: new Map(given) };
+    for (const arc of arcs) arc.classList.toggle("cut", set.has(Number(arc.dataset.head)));
+    byId("clear").disabled = given.size === 0;
+    byId("undo").disabled = past.length === 0;
+    const said = (map, verb) => [...map].map(([v, s]) => `${model.names[v]} ${verb} ${model.states[v][s]}`).join(", ");
+    const observed = said(evidence, "=");
+    const known = [observed && `Evidence: ${observed}`, set.size && `Set: ${said(set, "=")}`].filter(Boolean).join(". ");
     status.classList.toggle("impossible", !found);
     status.dataset.log = found ? String(found.log) : "";
-    if (evidence.size === 0) status.textContent = "No evidence yet.";
-    else if (!found) status.textContent = `Evidence: ${known}. This has probability zero: remove some of it.`;
-    else status.textContent = `Evidence: ${known}. Probability: ${probability(found.log)}.`;
+    if (given.size === 0) status.textContent = "No evidence yet.";
+    else if (!found) status.textContent = `${known}. This has probability zero: remove some of it.`;
+    else status.textContent = evidence.size ? `${known}. Probability: ${probability(found.log)}.` : `${known}.`;
     told.dataset.log = best ? String(best.log) : "";
     told.textContent = best ? `★ marks the most probable states of all variables together; log probability ${best.log.toFixed(4)}.` : "";
-    document.getElementById("timing").textContent = ` The last answer took ${took.toFixed(1)} ms here.`;
+    byId("timing").textContent = ` The last answer took ${took.toFixed(1)} ms here.`;
+    tint(now, evidence);
+    if (!keep) remember();
   };
-  for (const button of buttons) button.addEventListener("click", () => {
-    const v = Number(button.dataset.v);
-    const s = Number(button.dataset.s);
-    if (evidence.get(v) === s) evidence.delete(v);
-    else evidence.set(v, s);
+
+  /* Evidence as a part of the address, so that it can be kept and sent. */
+  const remember = () => {
+    const words = [...given].map(([v, { state, isSet }]) =>
+      `${isSet ? "do" : "e"}:${encodeURIComponent(model.names[v])}=${encodeURIComponent(model.states[v][state])}`);
+    const address = words.length ? `#${words.join("&")}` : "#";
+    if (address === (location.hash || "#")) return;
+    try { history.replaceState(null, "", address); } catch { /* an address that cannot change */ }
+  };
+  const recall = () => {
+    const found = new Map();
+    const unknown = [];
+    for (const word of location.hash.slice(1).split("&").filter((part) => /^(e|do):/.test(part))) {
+      try {
+        const [kind, rest] = [word.slice(0, word.indexOf(":")), word.slice(word.indexOf(":") + 1)];
+        const [name, state] = rest.split("=").map(decodeURIComponent);
+        const v = model.names.indexOf(name);
+        const s = v < 0 ? -1 : model.states[v].indexOf(state);
+        if (s >= 0) found.set(v, { state: s, isSet: kind === "do" });
+        else unknown.push(`${name} = ${state}`);
+      } catch { unknown.push(word); }
+    }
+    given = found;
+    past = [];
+    update({ keep: true });
+    if (unknown.length) status.textContent += ` The address names what this network does not have: ${unknown.join(", ")}.`;
+  };
+  window.addEventListener("hashchange", recall);
+
+  const change = (next) => {
+    past.push(given);
+    given = next;
     update();
+  };
+  const enter = (v, s) => {
+    const next = new Map(given);
+    const one = next.get(v);
+    if (one && one.state === s && one.isSet === setMode()) next.delete(v);
+    else next.set(v, { state: s, isSet: setMode() });
+    change(next);
+  };
+  for (const button of all(".state")) button.addEventListener("click", () => enter(Number(button.dataset.v), Number(button.dataset.s)));
+  for (const bar of bars.flat()) bar.addEventListener("click", () => {
+    if (!canvas.moved) enter(Number(bar.dataset.v), Number(bar.dataset.s));
   });
-  clear.addEventListener("click", () => { evidence.clear(); update(); });
+  const undo = () => {
+    if (!past.length) return;
+    given = past.pop();
+    update();
+  };
+  byId("undo").addEventListener("click", undo);
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target instanceof HTMLInputElement && event.target.type === "search";
+    if ((event.ctrlKey || event.metaKey) && event.key === "z" && !event.shiftKey && !typing) {
+      event.preventDefault();
+      undo();
+    }
+  });
+  byId("clear").addEventListener("click", () => change(new Map()));
   mpe.addEventListener("click", () => {
-    mpe.setAttribute("aria-pressed", String(mpe.getAttribute("aria-pressed") !== "true"));
-    update();
+    mpe.setAttribute("aria-pressed", String(!isPressed(mpe)));
+    update({ keep: true });
   });
-  update();
+
+  /* Colour by what a variable would tell about the chosen one. */
+  let target = -1;
+  const tint = (now, evidence) => {
+    const nats = target < 0 ? null : now.influence(target, evidence);
+    const most = nats ? Math.max(...nats.map((value, v) => (v === target ? 0 : value)), 1e-9) : 1;
+    nodes.forEach((node, v) => {
+      const own = nats && v !== target ? nats[v] : null;
+      node.classList.toggle("tinted", own !== null);
+      node.classList.toggle("target", v === target);
+      if (own === null) delete node.dataset.nats;
+      else {
+        node.dataset.nats = `tells ${own.toFixed(4)} nats about ${model.names[target]}`;
+        node.style.setProperty("--tint", `${Math.round(100 * Math.sqrt(own / most))}%`);
+      }
+    });
+    byId("legend").textContent = nats
+      ? `Colour: what each variable would tell about ${model.names[target]}; the darkest ${most.toFixed(3)} nats.`
+      : "";
+  };
+  const offerInfluence = () => {
+    colour.disabled = chosen < 0 && target < 0;
+    colour.textContent = target >= 0 ? "No colours" : "Colour by influence";
+    colour.title = chosen < 0 ? "Choose a variable first" : `How much each variable tells about ${model.names[chosen]}`;
+  };
+  if (colour) {
+    colour.addEventListener("click", () => {
+      target = target >= 0 ? -1 : chosen;
+      const { evidence, set } = parts();
+      tint(tree.under(set), evidence);
+      offerInfluence();
+    });
+    watchers.push(() => {
+      if (target >= 0 && chosen >= 0) {
+        target = chosen;
+        const { evidence, set } = parts();
+        tint(tree.under(set), evidence);
+      }
+      offerInfluence();
+    });
+    offerInfluence();
+  }
+
+  /* The order of the cards changes when asked to, never under the reader's hand. */
+  const list = byId("cards");
+  const sort = (key) => {
+    const order = cards.map((_, v) => v).sort((a, b) => key(a, b) || a - b);
+    list.append(...order.map((v) => cards[v]));
+    list.scrollTop = 0;
+  };
+  const moved = (v) => distance(prior[v], shown[v]);
+  const orders = {
+    table: () => 0,
+    name: (a, b) => model.names[a].localeCompare(model.names[b]),
+    change: (a, b) => moved(b) - moved(a),
+  };
+  for (const button of all("[data-order]")) button.addEventListener("click", () => {
+    for (const other of all("[data-order]")) other.setAttribute("aria-pressed", String(other === button));
+    sort(orders[button.dataset.order]);
+  });
+
+  byId("save-table").addEventListener("click", () => {
+    const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const lines = ["variable,state,prior,posterior,role"];
+    model.names.forEach((name, v) => model.states[v].forEach((state, s) => {
+      const one = given.get(v);
+      const role = one && one.state === s ? (one.isSet ? "set" : "observed") : "";
+      lines.push([quoted(name), quoted(state), prior[v][s], painted.found ? shown[v][s] : "", role].join(","));
+    }));
+    offer(`${document.title}.csv`, "text/csv", `${lines.join("\r\n")}\r\n`);
+  });
+  recall();
 }

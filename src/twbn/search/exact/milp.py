@@ -72,6 +72,7 @@ def milp_paper(scores: LocalScores, run: Run, *, solver: str = "highs") -> Searc
 @search_method(
     "milp",
     "an integer program with cuts; anytime",
+    keeps_relations=True,
     solver=_SOLVER,
     cuts="root: before the solver starts; tree: in its search tree, too (SCIP)",
 )
@@ -116,7 +117,9 @@ def milp(
     clusters, dense = list(relaxed.multipliers.clusters), list(relaxed.multipliers.dense_sets)
     hopeless = table.hopeless(known.score)
     return search.solve(
-        lambda: strengthened_program(table, run.k, clusters, dense).without(hopeless),
+        lambda: strengthened_program(table, run.k, clusters, dense, run.relations).without(
+            hopeless
+        ),
         solver,
         cuts == "tree",
     )

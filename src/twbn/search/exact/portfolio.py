@@ -12,6 +12,7 @@ from twbn.search.exact.live_subsets import fits, live_subsets
 from twbn.search.exact.milp import milp
 from twbn.search.heuristic.anneal import anneal
 from twbn.search.method import register, search_method
+from twbn.search.relations import RELATIONS
 from twbn.search.result import TracePoint
 from twbn.search.run import DEFAULT_TIME_LIMIT
 
@@ -37,6 +38,7 @@ ANNEAL_SHARE = 0.5
     "exact",
     "the optimum with a proof, by whatever fits",
     limits_states=True,
+    keeps_relations=True,
     certify="keep the search tree, for a certificate",
 )
 def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResult:
@@ -49,6 +51,8 @@ def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResu
     time if memory runs out: annealing beside a bound, and then, for up to 32 variables and a
     treewidth limit of 2, the integer program with cuts, which starts from what annealing has found.
     """
+    if run.relations:
+        return _within_relations(scores, run, certify=certify)
     bound, start = math.inf, run.first
     proved = proved_by_subsets(scores, _most_of(run), certify=certify)
     if proved is not None:
@@ -67,6 +71,18 @@ def exact(scores: LocalScores, run: Run, *, certify: bool = False) -> SearchResu
         bound=max(min(result.bound, bound), result.score),
         seconds=run.seconds,
     )
+
+
+def _within_relations(scores: LocalScores, run: Run, *, certify: bool) -> SearchResult:
+    """Return what the integer program finds: the exact method that keeps relations."""
+    if certify:
+        rule = next(name for name in RELATIONS if getattr(run, name))
+        raise OptionError(Option("certificate"), " cannot be had with ", Option(rule))
+    if run.max_states is not None:
+        rule = next(name for name in RELATIONS if getattr(run, name))
+        raise OptionError(Option(rule), " needs method 'anneal' beside ", Option("max_states"))
+    rest = run.with_changes(time_limit=run.time_left_if_limited)
+    return milp(scores, rest).but(method=run.method, seconds=run.seconds)
 
 
 def _most_of(run: Run) -> Run:

@@ -22,6 +22,7 @@ from twbn.graphs.treewidth.program import (
     orient_by_order,
 )
 from twbn.search.bound.multipliers import most_edges
+from twbn.search.exact.relation_rows import keep_relations
 from twbn.solvers import Program, ProgramBuilder
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twbn.scores.score_table import ScoreTable
+    from twbn.search.relations import Relations
 
 __all__ = [
     "StructureProgram",
@@ -97,6 +99,7 @@ def strengthened_program(
     width: int,
     clusters: Sequence[Sequence[int]] = (),
     dense_sets: Sequence[Sequence[int]] = (),
+    relations: Relations | None = None,
 ) -> StructureProgram:
     """Return the combined program with fewer and tighter rows, and with cuts.
 
@@ -110,6 +113,8 @@ def strengthened_program(
     _co_parents_need_edges(build, table, pi, y)
     _break_clusters(build, table, pi, clusters)
     _thin_dense_sets(build, y, width, dense_sets)
+    if relations:
+        keep_relations(build, _arc_columns(build, table, pi), relations)
     return StructureProgram(build.build(), y, z, pi, v)
 
 
@@ -177,6 +182,20 @@ def _sets_by_arc(table: ScoreTable) -> dict[tuple[int, int], list[int]]:
     for i, j, position in zip(child.tolist(), table.parents.tolist(), t.tolist(), strict=True):
         sets.setdefault((i, j), []).append(position)
     return sets
+
+
+def _arc_columns(
+    build: ProgramBuilder, table: ScoreTable, pi: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Add a column for each arc, the sum over the sets with it; return them by [parent, child]."""
+    n = table.n_variables
+    sets = _sets_by_arc(table)
+    arc = np.full((n, n), -1, dtype=np.int64)
+    for u, v in zip(*np.nonzero(~np.eye(n, dtype=bool)), strict=True):
+        chosen = sets.get((int(v), int(u)), [])
+        arc[u, v] = build.add_columns([0.0], lower=0, upper=float(bool(chosen)), integer=False)[0]
+        build.add_rows([[arc[u, v], *pi[chosen]]], [1.0, *[-1.0] * len(chosen)], lower=0, upper=0)
+    return arc
 
 
 def _arcs_respect_order(

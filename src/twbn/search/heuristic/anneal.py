@@ -75,6 +75,7 @@ MAX_POLISH_WIDTH, MAX_POLISH_VARIABLES = 4, 300
     improves=True,
     limits_states=True,
     on_demand=True,
+    keeps_relations=True,
     chains="chains at a time; as many as workers by default, or 2 for a budget in iterations",
 )
 def anneal(scores: LocalScores, run: Run, *, chains: int | None = None) -> SearchResult:
@@ -202,6 +203,7 @@ class _Annealing:
         work = Round(
             start,
             run.limit,
+            run.relations,
             [number * n_chains + chain for chain in range(n_chains)],
             max(hottest * self._scale, self._coldest),
             self._coldest,
@@ -280,7 +282,8 @@ class _Annealing:
         run, best = self._run, self._best
         if best.score > self._trace[-1].score:
             small = run.k <= MAX_POLISH_WIDTH and run.n <= MAX_POLISH_VARIABLES
-            if small and run.max_states is None and not self._interrupted:
+            free = run.max_states is None and not run.relations
+            if small and free and not self._interrupted:
                 self._polish()
             point = TracePoint(run.seconds, self._n_done, self._best.score, self._bound)
             self._trace.append(point)

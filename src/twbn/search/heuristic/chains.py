@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from twbn.scores.held import HeldScores
     from twbn.scores.protocol import LocalScores
     from twbn.search.limit import WidthLimit
+    from twbn.search.relations import Relations
 
 __all__ = [
     "Chain",
@@ -50,6 +51,7 @@ class Round(NamedTuple):
 
     start: Chain
     limit: WidthLimit
+    relations: Relations
     streams: Sequence[int]
     hottest: float
     coldest: float
@@ -90,6 +92,7 @@ def run_in_threads(
         scores.lookup,
         _candidate_arcs(scores, n_jobs),
         work.limit.compiled,
+        work.relations.compiled,
         work.start.parents,
         work.start.order,
         work.streams,
@@ -126,6 +129,7 @@ def merged(scores: LocalScores, work: Round, chains: Sequence[Chain]) -> Chain:
         scores.lookup,
         _candidate_arcs(scores, 1),
         work.limit.compiled,
+        work.relations.compiled,
         [(chain.score, chain.parents, chain.order) for chain in chains],
         work.start.parents,
         work.coldest,

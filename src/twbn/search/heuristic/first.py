@@ -11,10 +11,12 @@ from twbn.errors import Option, OptionError
 from twbn.graphs.dag import Dag
 from twbn.graphs.decomposition import TreeDecomposition
 from twbn.graphs.treewidth import treewidth as exact_treewidth
+from twbn.scores.lazy import LazyScores
 from twbn.scores.score_table import ScoreTable
-from twbn.search.feasibility import a_structure
+from twbn.search.feasibility import a_structure, rules_of
 from twbn.search.heuristic.chains import Chain, as_chain
 from twbn.search.heuristic.sample import sample
+from twbn.search.keeping import structure_that_keeps
 from twbn.search.start import ProvedDag
 
 if TYPE_CHECKING:
@@ -28,10 +30,12 @@ def first_structure(scores: LocalScores, run: Run) -> ProvedDag:
     """Return the given start or, if it is scored, the structure without arcs.
 
     Otherwise (some arcs are required) a structure with few more than the required parents, or one
-    found by sampling. OptionError if there is none.
+    found by sampling. With relations, a structure that keeps them. OptionError if there is none.
     """
     if run.first is not None:
         return run.first
+    if run.relations:
+        return _that_keeps_relations(scores, run)
     empty = Dag.empty(run.n)
     if scores.total(empty) > -math.inf:
         graph = empty.moral_graph()
@@ -51,11 +55,35 @@ def first_structure(scores: LocalScores, run: Run) -> ProvedDag:
 
 def first_chain(scores: LocalScores, run: Run) -> Chain:
     """Return the same as a chain."""
-    if run.first is None and scores.total(Dag.empty(run.n)) > -math.inf:
+    if run.first is None and not run.relations and scores.total(Dag.empty(run.n)) > -math.inf:
         score = scores.total(Dag.empty(run.n))
         return Chain(score, [[] for _ in range(run.n)], list(range(run.n)))
     dag, proof = first_structure(scores, run)
     return as_chain(scores.total(dag), dag, proof)
+
+
+def _that_keeps_relations(scores: LocalScores, run: Run) -> ProvedDag:
+    """Return a structure that keeps all rules; OptionError if none is found."""
+    rules = scores.rules if isinstance(scores, LazyScores) else rules_of(scores)
+    try:
+        dag = structure_that_keeps(rules, run.relations, run.k)
+    except TimeoutError:
+        msg = (
+            "no structure that keeps all rules within the limit was found, which does not prove "
+            "that there is none; give one as "
+        )
+        raise OptionError(msg, Option("start")) from None
+    if dag is None:
+        msg = "no structure within the limit keeps all rules"
+        raise OptionError(msg)
+    proof = exact_treewidth(dag.moral_graph(), time_limit=2.0).decomposition
+    if not run.limit.allows_all(proof) or scores.total(dag) == -math.inf:
+        msg = (
+            "a structure that keeps all rules was found, but it is too wide or not in the scores; "
+            "compute scores with prune=False, or give another as "
+        )
+        raise OptionError(msg, Option("start"))
+    return ProvedDag(dag, proof)
 
 
 def _required(table: ScoreTable, run: Run) -> ProvedDag | None:

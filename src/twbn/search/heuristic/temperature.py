@@ -38,5 +38,6 @@ def temperature_scale(scores: LocalScores) -> float:
         some = np.linspace(0, n - 1, min(n, MAX_SCALE_VARIABLES)).astype(int).tolist()
         best = np.array([max(scores.local(v, (u,)) for u in range(n) if u != v) for v in some])
         empty = np.array([scores.local(v, ()) for v in some])
-    gains = (best - empty)[np.isfinite(best - empty)]
+    known = np.isfinite(best) & np.isfinite(empty)  # rules may exclude either
+    gains = best[known] - empty[known]
     return float(gains.clip(min=0.0).mean()) if len(gains) else 0.0

@@ -9,7 +9,7 @@ from twbn.errors import MissingDependencyError, Option, OptionError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["frame_of"]
+__all__ = ["frame_of", "kind_of"]
 
 #: Libraries whose frames can be made.
 Kind: TypeAlias = Literal["pandas", "polars", "pyarrow"]
@@ -30,7 +30,15 @@ def frame_of(columns: Mapping[str, Sequence[Any]], kind: str) -> Any:
         raise MissingDependencyError(msg) from None
 
 
+def kind_of(data: Any) -> Kind:
+    """Return the library that a frame is of; pandas for anything else."""
+    found = type(data).__module__.split(".")[0]
+    return next((kind for kind in KINDS if kind == found), "pandas")
+
+
 def _of_one_type(values: list[Any]) -> list[Any]:
     """Return values as they are, or as texts if numbers and texts are mixed."""
-    texts = [isinstance(value, str) for value in values]
-    return list(map(str, values)) if any(texts) and not all(texts) else values
+    texts = [isinstance(value, str) for value in values if value is not None]
+    if all(texts) or not any(texts):
+        return values
+    return [None if value is None else str(value) for value in values]
