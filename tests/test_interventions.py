@@ -146,7 +146,7 @@ def test_bad_interventions_are_named() -> None:
         engine.marginals(do=["smoker"])
     with pytest.raises(DataError, match="do sets 'smoker' to no state"):
         engine.marginals(do={"smoker": None})
-    with pytest.raises(DataError, match="row 2 has probability zero"):
+    with pytest.raises(DataError, match="row 2 has smoker=no, but do sets smoker to 'yes'"):
         engine.predict_proba({"smoker": ["yes", "no"]}, "cancer", do={"smoker": "yes"})
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from twbn.frame_out import frame_of, kind_of
 from twbn.inference.fill import fill
 from twbn.inference.row_answers import answer_rows
-from twbn.inference.rows import complete, predict_proba, refuse_contradiction
+from twbn.inference.rows import complete, joint_rows, predict_proba, refuse_contradiction
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twbn.data.table import Table
+    from twbn.deadline import Deadline
     from twbn.inference.query import Inference
     from twbn.network.network import Network
 
@@ -39,6 +40,12 @@ class RowQuestions(Viewed):
         ignored, they are minus infinity where the other cells of a row are impossible.
         """
         return answer_rows(self._engine, rows, target)
+
+    def joint_rows(
+        self, table: Table, rng: np.random.Generator | None, deadline: Deadline | None = None
+    ) -> NDArray[np.int32]:
+        """Return codes of all variables for every row: the most probable, or drawn with `rng`."""
+        return joint_rows(self._engine, table, rng, deadline)
 
     def predict_proba(
         self, data: Any, variable: str, *, unknown: str = "missing", do: Any = None

@@ -28,6 +28,7 @@ __all__ = [
     "check_possible",
     "complete",
     "impute",
+    "joint_rows",
     "predict_proba",
     "refuse_contradiction",
 ]
@@ -64,7 +65,7 @@ def impute(engine: Inference, data: Any) -> Table:
     table = engine.network.encode(data)
     check_possible(engine.log_codes(table.codes), table)
     codes = np.array(table.codes)
-    found = _joint_rows(engine, table, None, None)
+    found = engine.joint_rows(table, None)
     return replace(table, codes=np.where(codes < 0, found, codes))
 
 
@@ -77,10 +78,10 @@ def complete(
     """
     rng = np.random.default_rng(checked_seed(seed))
     table = engine.network.encode(data)
-    return replace(table, codes=_joint_rows(engine, table, rng, deadline))
+    return replace(table, codes=engine.joint_rows(table, rng, deadline))
 
 
-def _joint_rows(
+def joint_rows(
     engine: Inference, table: Table, rng: np.random.Generator | None, deadline: Deadline | None
 ) -> NDArray[np.int32]:
     """Return codes of all variables for every row: the most probable, or drawn at random."""

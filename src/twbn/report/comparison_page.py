@@ -11,7 +11,7 @@ from twbn.errors import DataError, MemoryLimitError, OptionError
 from twbn.files import write_text
 from twbn.graphs import Dag
 from twbn.graphs.differences import differences
-from twbn.inference import Inference
+from twbn.inference import Inference, JunctionTree
 from twbn.network import Network
 from twbn.report.drawing import draw_side_by_side
 from twbn.report.template import render, require_packages
@@ -122,8 +122,8 @@ def _facts(source: SearchResult | Network) -> list[tuple[str, str]]:
         facts.append(("treewidth", f"at most {source.treewidth}"))
         facts.append((f"score ({source.score_name})", f"{source.score:.4f}"))
         return facts
-    if source.decomposition is not None:
-        facts.append(("treewidth", f"at most {max(source.decomposition.width, 0)}"))
+    proof = source.decomposition or JunctionTree(source, max_entries=2**62).decomposition
+    facts.append(("treewidth", f"at most {max(proof.width, 0)}"))
     facts.append(("parameters", f"{source.n_parameters:,}"))
     return facts
 
@@ -185,8 +185,8 @@ def _named_arcs(
 ) -> list[tuple[str, list[str]]]:
     """Return the arcs that differ, under the words for how they do."""
     groups = (
-        (f"only in {titles[0]}", found.only_first),
-        (f"only in {titles[1]}", found.only_second),
-        (f"as in {titles[0]}, reversed in {titles[1]}", found.reversed),
+        (f"only in “{titles[0]}”", found.only_first),
+        (f"only in “{titles[1]}”", found.only_second),
+        (f"as in “{titles[0]}”, reversed in “{titles[1]}”", found.reversed),
     )
     return [(what, [f"{names[u]} → {names[v]}" for u, v in arcs]) for what, arcs in groups]

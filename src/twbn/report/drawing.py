@@ -29,6 +29,8 @@ PADDING = 10.0
 #: Names are cut to this width and bags to this many names; the title has the full text.
 MAX_TEXT_WIDTH = 190.0
 MAX_LINES = 12
+#: Space between layers where only names are shown.
+FAR_GAP = 30.0
 #: Bars of states: their height, font size and most in a box; widths of labels and percentages.
 BAR, SMALL, MAX_BARS = 16.0, 11.0, 7
 MAX_LABEL_WIDTH, NUMBER_WIDTH, LEAST_WIDTH = 110.0, 62.0, 118.0
@@ -55,6 +57,7 @@ class Box:
     title: str
     bars: tuple[Bar, ...] = ()
     n_more: int = 0  # states without a bar
+    far_y: float = 0.0  # where it is when only names are shown
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Picture:
     paths: tuple[Path, ...]
     width: float
     height: float
+    far_height: float = 0.0  # when only names are shown; 0 if that makes no difference
 
 
 class Path(NamedTuple):
@@ -76,6 +80,7 @@ class Path(NamedTuple):
     kind: str = ""  # a class of the element, such as "reversible"
     weight: float = 1.0  # how certain it is
     upward: bool = False  # the data begin at the head
+    far: str = ""  # the data when only names are shown
 
 
 #: What an arc looks like: its kind and its weight, by tail and head.
@@ -215,30 +220,36 @@ def _picture(
         for texts, own, rest in zip(lines, bars, more, strict=True)
     ]
     drawing = layered(arcs, widths, heights, layer_gap=layer_gap, compact=compact)
+    # Where bars are too small to read, they are left out and the layers move together.
+    low = [len(texts) * LINE + PADDING for texts in lines]
+    far = drawing.stacked(low, FAR_GAP) if any(bars) else None
     boxes = tuple(
         Box(
-            round(float(x) - width / 2, 1),
-            round(float(y) - height / 2, 1),
-            round(width, 1),
-            round(height, 1),
-            texts,
-            title,
-            own,
-            rest,
+            round(float(drawing.x[v]) - widths[v] / 2, 1),
+            round(float(drawing.y[v]) - heights[v] / 2, 1),
+            round(widths[v], 1),
+            round(heights[v], 1),
+            lines[v],
+            titles[v],
+            bars[v],
+            more[v],
+            0.0 if far is None else round(float(far.y[v]) - low[v] / 2, 1),
         )
-        for x, y, width, height, texts, title, own, rest in zip(
-            drawing.x, drawing.y, widths, heights, lines, titles, bars, more, strict=True
-        )
+        for v in range(len(lines))
     )
     paths = []
-    for (tail, head), lanes in zip(arcs, drawing.lanes, strict=True):
+    for i, (tail, head) in enumerate(arcs):
         begin, end = boxes[tail], boxes[head]
-        first = (begin.x + begin.width / 2, begin.y + begin.height)
-        last = (end.x + end.width / 2, end.y)
-        style = (styles or {}).get((tail, head), ("", 1.0))
-        paths.append(Path(tail, head, _curve(first, lanes, last), *style))
+        x, to_x = begin.x + begin.width / 2, end.x + end.width / 2
+        data = _curve((x, begin.y + begin.height), drawing.lanes[i], (to_x, end.y))
+        path = Path(tail, head, data, *(styles or {}).get((tail, head), ("", 1.0)))
+        if far is not None:
+            curve = _curve((x, begin.far_y + low[tail]), far.lanes[i], (to_x, end.far_y))
+            path = path._replace(far=curve)
+        paths.append(path)
     margin = 4.0
-    return Picture(boxes, tuple(paths), drawing.width + margin, drawing.height + margin)
+    size = (drawing.width + margin, drawing.height + margin)
+    return Picture(boxes, tuple(paths), *size, 0.0 if far is None else far.height + margin)
 
 
 def _bars_width(bars: Sequence[Bar]) -> float:

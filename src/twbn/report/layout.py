@@ -9,7 +9,7 @@ order.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,8 @@ PATIENCE = 20.0
 class Drawing:
     """The centre of every box, the lanes of every arc from tail to head, and the overall size.
 
-    A lane is (x, top, bottom): where an arc passes a layer between boxes.
+    A lane is (x, top, bottom): where an arc passes a layer between boxes. `layer` is the row of
+    every box, from the top, and `rows` are the rows of every lane.
     """
 
     x: NDArray[np.float64]
@@ -45,6 +46,23 @@ class Drawing:
     lanes: tuple[tuple[tuple[float, float, float], ...], ...]
     width: float
     height: float
+    layer: NDArray[np.int64]
+    rows: tuple[tuple[int, ...], ...]
+
+    def stacked(self, heights: Sequence[float], layer_gap: float) -> Drawing:
+        """Return the drawing with boxes of other heights, in the same layers."""
+        high = np.zeros(int(self.layer.max()) + 1)
+        np.maximum.at(high, self.layer, np.asarray(heights, dtype=np.float64))
+        top = np.cumsum(high + layer_gap) - high - layer_gap / 2
+        lanes = tuple(
+            tuple(
+                (lane[0], float(top[row]), float(top[row] + high[row]))
+                for lane, row in zip(own, rows, strict=True)
+            )
+            for own, rows in zip(self.lanes, self.rows, strict=True)
+        )
+        y = np.asarray(top[self.layer] + high[self.layer] / 2, dtype=np.float64)
+        return replace(self, y=y, lanes=lanes, height=float(np.sum(high + layer_gap)))
 
 
 def layered(
@@ -78,20 +96,16 @@ def layered(
     right = float(max((x[v] + widths[v] / 2 for v in tied), default=0.0))
     alone = [v for v in range(n) if v not in set(tied)]
     _set_in_rows(alone, widths, max(right, min(widest, 900.0)), x, layer, n_layers)
-    high = np.zeros(int(layer.max()) + 1)
-    np.maximum.at(high, layer, np.asarray(heights, dtype=np.float64))
-    top = np.cumsum(high + layer_gap) - high - layer_gap / 2
-    lanes = tuple(
-        tuple((at, float(top[row]), float(top[row] + high[row])) for at, row in points)
-        for points in waypoints
-    )
-    return Drawing(
+    flat = Drawing(
         x,
-        np.asarray(top[layer] + high[layer] / 2, dtype=np.float64),
-        lanes,
+        np.zeros(n),
+        tuple(tuple((at, 0.0, 0.0) for at, _ in points) for points in waypoints),
         float(max(x[v] + widths[v] / 2 for v in range(n))),
-        float(np.sum(high + layer_gap)),
+        0.0,
+        layer,
+        tuple(tuple(row for _, row in points) for points in waypoints),
     )
+    return flat.stacked(heights, layer_gap)
 
 
 def _narrowed(

@@ -218,7 +218,8 @@ def _facts(
             f"{result.gap:.2f} nats ({result.gap_percent:.2f} %) better"
         )
         facts.append(("standing", distance + claim))
-    effort = f"{result.n_iterations:,} iterations in {result.seconds:.1f} s"
+    some = "iteration" if result.n_iterations == 1 else "iterations"
+    effort = f"{result.n_iterations:,} {some} in {result.seconds:.1f} s"
     facts.append(("search", f"{result.method}, {effort}, seed {result.seed}"))
     return facts
 

@@ -21,7 +21,7 @@ from twbn.network.network import Network
 if TYPE_CHECKING:
     import os
 
-__all__ = ["network_document", "network_from_document", "read_json", "write_json"]
+__all__ = ["json_document", "network_document", "network_from_document", "read_json", "write_json"]
 
 FORMAT, VERSION = "twbn-model", 1
 
@@ -34,16 +34,20 @@ def write_json(network: Network, path: str | os.PathLike[str]) -> None:
 
 def read_json(path: str | os.PathLike[str]) -> Network:
     """Return the network in a model file; other versions of the format are rejected."""
+    return network_from_document(json_document(path), str(path))
+
+
+def json_document(path: str | os.PathLike[str]) -> Any:
+    """Return the content of a JSON file; FileFormatError says where it is not one."""
     text = read_text(path)
     try:
-        document = json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         msg = f"{path}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
         raise FileFormatError(msg) from None
     except (ValueError, RecursionError) as error:
         msg = f"{path}: not readable as JSON ({error})"
         raise FileFormatError(msg) from None
-    return network_from_document(document, str(path))
 
 
 def network_document(network: Network) -> dict[str, Any]:
@@ -92,6 +96,8 @@ def network_from_document(document: Any, source: str = "document") -> Network:
         msg = f"{source}: not a model file of twbn (its format is not {FORMAT!r})"
         if isinstance(document, dict) and document.get("format") == "twbn-result":
             msg = f"{source}: a result has no parameters; twbn fit gives it some"
+        if isinstance(document, dict) and document.get("format") == "twbn-mixture":
+            msg = f"{source}: a mixture of networks, not one network; read_mixture reads it"
         raise FileFormatError(msg)
     if document.get("version") != VERSION:
         msg = (

@@ -36,4 +36,6 @@ if (search) search.addEventListener("input", () => {
     for (const own of nodes) own[v].classList.toggle("match", is);
   });
   for (const canvas of canvases) canvas.querySelector("svg").classList.toggle("searching", wanted !== "");
+  const count = rows.filter((row) => !row.hidden).length;
+  document.getElementById("found").textContent = wanted === "" ? "" : `${count} found`;
 });

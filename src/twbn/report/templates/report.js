@@ -11,6 +11,14 @@ const cards = all(".card");
 let chosen = -1;
 const watchers = [];  // called when another variable is chosen
 
+/* Scrolls the list, and not the page. */
+function showInList(card) {
+  const list = document.getElementById("cards");
+  const [at, frame] = [card.getBoundingClientRect(), list.getBoundingClientRect()];
+  if (at.top < frame.top) list.scrollTop += at.top - frame.top;
+  else if (at.bottom > frame.bottom) list.scrollTop += at.bottom - frame.bottom;
+}
+
 /* Choosing a variable highlights its arcs and its card. */
 function choose(v) {
   const again = chosen === v;
@@ -24,7 +32,7 @@ function choose(v) {
     if (cards[v]) {
       cards[v].classList.add("chosen");
       cards[v].hidden = false;
-      cards[v].scrollIntoView({ block: "nearest" });
+      showInList(cards[v]);
     }
   }
   for (const watch of watchers) watch();
@@ -74,6 +82,7 @@ function fillTip(v) {
 }
 function showTip(v) {
   fillTip(v);
+  tip.dataset.v = String(v);
   tip.hidden = false;
   const box = nodes[v].getBoundingClientRect();
   const size = tip.getBoundingClientRect();
@@ -87,15 +96,18 @@ function bringIntoView(v) {
   const frame = canvas.getBoundingClientRect();
   const box = nodes[v].getBoundingClientRect();
   if (box.height < 12 || box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom)
-    network.center(nodes[v].querySelector("rect").getBBox());
+    network.center(nodes[v]);
 }
-const hideTip = () => { tip.hidden = true; };
+let soon = 0;
+const hideTip = () => { clearTimeout(soon); tip.hidden = true; };
 if (canvas) canvas.addEventListener("viewed", hideTip);
 nodes.forEach((node, v) => {
   node.querySelector("title").remove();  // the table says more; the label stays for screen readers
   node.setAttribute("aria-describedby", "tip");
-  node.addEventListener("mouseenter", () => showTip(v));
-  node.addEventListener("mouseleave", hideTip);
+  node.addEventListener("pointerenter", (event) => {
+    if (event.pointerType !== "touch") soon = setTimeout(() => showTip(v), 300);
+  });
+  node.addEventListener("pointerleave", hideTip);
   node.addEventListener("focus", () => {
     if (!node.matches(":focus-visible")) return;
     bringIntoView(v);
@@ -151,8 +163,7 @@ function offer(name, kind, text) {
 
 /* The drawing as a picture: with the styles of this page, and the whole of it. */
 function picture() {
-  const drawing = canvas.querySelector("svg");
-  const copy = drawing.cloneNode(true);
+  const copy = network.copied();
   const styles = getComputedStyle(document.documentElement);
   const colours = ["paper", "panel", "ink", "muted", "line", "accent", "accent-soft", "known", "known-soft", "set", "set-soft", "changed"]
     .map((name) => `--${name}: ${styles.getPropertyValue(`--${name}`)};`).join(" ");
@@ -246,13 +257,14 @@ function makePanel() {
       const is = !painted || painted.best || best || !found || !painted.found ||
         !isSame(found.posteriors[v], painted.found.posteriors[v]) || keys(given, v) !== keys(painted.given, v);
       if (is) paint(v, found, best);
-      if (keep || !found) continue;
-      const changed = !given.has(v) && distance(before[v], found.posteriors[v]) > 0.01;
+      if (keep) continue;
+      const changed = found !== null && !given.has(v) && distance(before[v], found.posteriors[v]) > 0.01;
       if (nodes[v]) nodes[v].classList.toggle("changed", changed);
       if (cards[v]) cards[v].classList.toggle("changed", changed);
     }
     painted = { found, best, given: new Map(given) };
     for (const arc of arcs) arc.classList.toggle("cut", set.has(Number(arc.dataset.head)));
+    document.body.classList.toggle("asked-now", given.size > 0);
     byId("clear").disabled = given.size === 0;
     byId("undo").disabled = past.length === 0;
     const said = (map, verb) => [...map].map(([v, s]) => `${model.names[v]} ${verb} ${model.states[v][s]}`).join(", ");
@@ -261,10 +273,10 @@ function makePanel() {
     status.classList.toggle("impossible", !found);
     status.dataset.log = found ? String(found.log) : "";
     if (given.size === 0) status.textContent = "No evidence yet.";
-    else if (!found) status.textContent = `${known}. This has probability zero: remove some of it.`;
-    else status.textContent = evidence.size ? `${known}. Probability: ${probability(found.log)}.` : `${known}.`;
+    else if (!found) status.textContent = `This has probability zero; remove some of it. ${known}.`;
+    else status.textContent = evidence.size ? `Probability of the evidence: ${probability(found.log)}. ${known}.` : `${known}.`;
     told.dataset.log = best ? String(best.log) : "";
-    told.textContent = best ? `★ marks the most probable states of all variables together; log probability ${best.log.toFixed(4)}.` : "";
+    told.textContent = best ? `★ most probable together, log P = ${best.log.toFixed(4)}` : "";
     byId("timing").textContent = ` The last answer took ${took.toFixed(1)} ms here.`;
     tint(now, evidence);
     if (!keep) remember();
@@ -299,6 +311,7 @@ function makePanel() {
   window.addEventListener("hashchange", recall);
 
   const change = (next) => {
+    hideTip();  // it would cover what changes
     past.push(given);
     given = next;
     update();
@@ -354,8 +367,8 @@ function makePanel() {
   };
   const offerInfluence = () => {
     colour.disabled = chosen < 0 && target < 0;
-    colour.textContent = target >= 0 ? "No colours" : "Colour by influence";
-    colour.title = chosen < 0 ? "Choose a variable first" : `How much each variable tells about ${model.names[chosen]}`;
+    colour.setAttribute("aria-pressed", String(target >= 0));
+    colour.title = chosen < 0 && target < 0 ? "Choose a variable first: click its name" : `What each variable would tell about ${model.names[target >= 0 ? target : chosen]}`;
   };
   if (colour) {
     colour.addEventListener("click", () => {

@@ -126,7 +126,10 @@ def prove(
         bound=bound,
         n_iterations=n_nodes,
         trace=(*first, *trace),
-        notes=(*run.notes, f"live subsets: {n_live:,} at the root, {n_nodes:,} nodes"),
+        notes=(
+            *run.notes,
+            f"live subsets: {n_live:,} at the root, {n_nodes:,} node{'s' * (n_nodes != 1)}",
+        ),
         proof=tree_proof,
     )
 
