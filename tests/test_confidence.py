@@ -178,3 +178,56 @@ def test_certain_arcs_are_in_the_network_that_rows_came_from() -> None:
     sure = [frozenset(arc) for arc, share in found.arcs.items() if share >= 0.8]
     assert len(sure) > 20
     assert np.mean([arc in joined for arc in sure]) >= 0.75
+
+
+def test_resamples_and_their_consensus_keep_rules_on_pairs() -> None:
+    a, b, c = TABLE.names[:3]
+    rules: dict[str, Any] = {"adjacent": [(a, b)], "ancestors": [(a, c)]}
+    found = some_confidence(**rules)
+    for dag in found.structures:
+        assert 0 in dag.parents[1] or 1 in dag.parents[0]
+    agreed = found.consensus(0.9, time_limit=5)
+    assert 0 in agreed.dag.parents[1] or 1 in agreed.dag.parents[0]
+
+
+def test_a_consensus_of_wide_structures_stays_small() -> None:
+    table = random_table(np.random.default_rng(1), 25, 60)
+    found = twbn.confidence(table, treewidth=8, n=6, max_iterations=3000)
+    agreed = found.consensus(0.0, time_limit=2)
+    assert agreed.treewidth <= 8
+
+
+def test_ctrl_c_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+
+    def learned_once(*args: Any, **options: Any) -> Any:
+        done.append(1)
+        if len(done) == 4:  # pressed while a resample is scored
+            monkeypatch.setattr("twbn.interrupts.pending", lambda: True)
+            raise KeyboardInterrupt
+        return twbn.learn(*args, **options)
+
+    monkeypatch.setattr("twbn.learning.bootstrap.learn", learned_once)
+    found = some_confidence(n=50)
+    assert found.n == 3
+    assert found.interrupted
+
+
+def test_the_command_refuses_before_it_begins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("a,b\n" + "0,1\n1,0\n" * 20)
+    command = ["confidence", str(data), "-k", "1", "-n", "3", "--max-iterations", "10"]
+    for more, words in (
+        (["--consensus", "x.bif"], "a structure is written as JSON"),
+        (["--threshold", "0.4"], "--threshold is for the consensus"),
+        (["--threshold", "2", "--consensus", "x.json"], "must be at least 0 and less than 1"),
+        (["--report", "x.json"], "pages are written as HTML"),
+    ):
+        assert run([*command, *more]) == 2
+        assert words in " ".join(capsys.readouterr().err.split())
+    page = tmp_path / "page.html"
+    assert run([*command, "--required", "a->b", "--report", str(page)]) == 0
+    assert "a -> b" in capsys.readouterr().out
+    assert "wider arcs" in page.read_text(encoding="utf-8")

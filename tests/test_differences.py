@@ -71,8 +71,10 @@ def test_a_graph_shows_the_names_it_was_given_and_equals_one_without() -> None:
     assert html is not None
     assert "moon" in html
     assert "moon" not in str(dag._repr_html_())
+    with pytest.raises(GraphError, match="two vertices are called 'a'"):
+        dag.named(["a", "a"])
     with pytest.raises(GraphError, match="3 names do not fit a graph of 2 vertices"):
-        dag.named("abc")
+        dag.named(["a", "b", "c"])
 
 
 def a_network(arcs: list[tuple[int, int]], seed: int) -> twbn.Network:
@@ -151,7 +153,7 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     command = ["compare", *map(str, files), "--data", str(rows), "-o", str(page)]
     assert run(command) == 0
     told = capsys.readouterr().out
-    assert "not equivalent: the classes differ in" in told
+    assert "not equivalent: structural Hamming distance of the classes" in told
     content = page.read_text(encoding="utf-8")
     mean = float(twbn.Inference(FIRST).score_samples(table).mean())
     assert f"{mean:.6f}" in content
@@ -163,3 +165,8 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run(["compare", str(result), str(files[0])]) == 0
     assert run(["compare", str(result), str(files[0]), "--data", str(rows)]) == 2
     assert "run twbn fit on the results first" in capsys.readouterr().err
+    before = files[0].read_bytes()
+    for target in (files[0], tmp_path / "page.txt"):
+        assert run(["compare", *map(str, files), "-o", str(target)]) == 2
+        assert "pages are written as HTML" in " ".join(capsys.readouterr().err.split())
+    assert files[0].read_bytes() == before

@@ -77,3 +77,20 @@ def test_results_give_their_families_and_their_trace(result: twbn.SearchResult) 
 def test_an_unknown_library_is_named(result: twbn.SearchResult) -> None:
     with pytest.raises(OptionError, match=r"kind must be one of .*got 'excel'"):
         result.trace_to_frame("excel")
+
+
+def test_predictions_have_the_index_of_the_rows(engine: twbn.Inference) -> None:
+    rows = pandas.DataFrame({"sky": ["rain", "clear"]}, index=[5, 9])
+    found = engine.predict(rows, "lamp")
+    assert list(found.index) == [5, 9]
+    assert list(rows.join(found)["lamp"]) == list(found["lamp"])
+
+
+def test_names_of_columns_do_not_clash_and_weights_are_not_lost() -> None:
+    rows = {"P(0)": [0, 1, 1, 0] * 9, "b": [0, 1, 1, 1] * 9}
+    network = twbn.fit(twbn.Dag(((), (0,))), rows, ess=1.0)
+    found = twbn.Inference(network).predict({"b": [1]}, "P(0)", kind="polars")
+    assert found.columns == ["P(0)", "P(0)_", "P(1)"]
+    table = twbn.as_table({"weight": ["x", "y"], "b": [0, 1]}, weights=[2.0, 3.0])
+    assert table.to_frame("polars").columns == ["weight", "b", "weight_"]
+    assert table.to_frame()["weight_"].tolist() == [2.0, 3.0]

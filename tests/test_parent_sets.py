@@ -124,7 +124,7 @@ def test_pruning_under_rules_compares_only_with_allowed_subsets() -> None:
     [
         ({"required": [("x1", "nope")]}, "unknown variable 'nope'"),
         ({"required": [("x1", "x1")]}, "from a variable to itself"),
-        ({"required": ["x1"]}, "arcs are pairs"),
+        ({"required": ["x1"]}, "required takes pairs such as"),
         ({"required": [("x1", "x2")], "forbidden": [("x1", "x2")]}, "is required, but a forbidden"),
         (
             {"required": [("x2", "x1")], "tiers": [["x1"], ["x2"]]},

@@ -11,11 +11,13 @@ import pytest
 
 from oracle import all_dags, random_table
 from twbn import Dag, LazyScores, Table, learn
+from twbn.deadline import Deadline
 from twbn.errors import OptionError
 from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.learning.rule_conflicts import conflicting_rules
 from twbn.scores.rules import RuleOptions
 from twbn.search import METHODS
+from twbn.search.limit import WidthLimit
 from twbn.search.relations import make_relations
 
 if TYPE_CHECKING:
@@ -129,7 +131,9 @@ def check_rules(first: int, last: int, methods: tuple[str, ...]) -> tuple[int, i
             check_conflict(table, rules, treewidth)
             continue
         n_best += 1
-        assert conflicting_rules(NAMES, *options_of(rules), treewidth) == []
+        assert (
+            conflicting_rules(NAMES, *options_of(rules), WidthLimit(treewidth), Deadline(60)) == []
+        )
         best = totals(table)[kept].max()
         for method in methods:
             budget = ("max_iterations", 4000) if method == "anneal" else ("time_limit", 60)
@@ -148,9 +152,9 @@ def check_conflict(table: Table, rules: dict[str, Any], treewidth: int) -> None:
     """Check that rules without a structure are refused, and that the conflict named is one."""
     with pytest.raises(OptionError):
         learn(table, treewidth=treewidth, max_iterations=100, method="anneal", **rules)
-    named = conflicting_rules(NAMES, *options_of(rules), treewidth)
+    named = conflicting_rules(NAMES, *options_of(rules), WidthLimit(treewidth), Deadline(60))
     assert named
-    with pytest.raises(OptionError, match="no structure keeps these rules together") as caught:
+    with pytest.raises(OptionError, match="these rules contradict each other") as caught:
         learn(table, treewidth=treewidth, max_iterations=100, method="anneal", **rules)
     assert all(rule in str(caught.value) for rule in named)
     units = dict(units_of(rules, treewidth))
@@ -229,7 +233,7 @@ def test_methods_that_do_not_keep_relations_refuse_them() -> None:
     a, b = table.names[:2]
     for name, method in METHODS.items():
         if not method.keeps_relations:
-            with pytest.raises(OptionError, match="ancestors is an option of anneal"):
+            with pytest.raises(OptionError, match="does not support ancestors; use anneal"):
                 learn(table, method=name, ancestors=[(a, b)], time_limit=1)
     with pytest.raises(OptionError, match="polish does not keep"):
         learn(table, ancestors=[(a, b)], polish=True, time_limit=1)
@@ -240,7 +244,7 @@ def test_methods_that_do_not_keep_relations_refuse_them() -> None:
     [
         ({"ancestors": [("x1", "x9")]}, r"ancestors \('x1', 'x9'\): .*'x9'"),
         ({"adjacent": [("x1", "x1")]}, "names one variable twice"),
-        ({"non_ancestors": ["x1"]}, "pairs of variables, got 'x1'"),
+        ({"non_ancestors": ["x1"]}, "non_ancestors takes pairs .*got 'x1'"),
         (
             {"ancestors": [("x1", "x2")], "non_ancestors": [("x1", "x2")]},
             "'x1' must be an ancestor of 'x2'; 'x1' must not be an ancestor of 'x2'",
@@ -274,3 +278,67 @@ def test_many_variables_keep_rules_too() -> None:
     assert found.treewidth <= 3
     with pytest.raises(OptionError, match="start breaks a rule: 'x1' must be an ancestor of 'x40'"):
         learn(table, start=Dag.empty(40), ancestors=ancestors, max_iterations=100)
+
+
+def test_contradictions_that_need_no_search_are_named_at_once() -> None:
+    names = [f"v{i}" for i in range(25)]
+    rng = np.random.default_rng(0)
+    table = random_table(rng, 25, 40, max_states=2)
+    table = Table(tuple(names), table.codings, table.codes)
+    ring = [(names[i], names[(i + 1) % 25]) for i in range(25)]
+    clique = list(itertools.combinations(names[:4], 2))
+    cases: list[tuple[dict[str, Any], int]] = [
+        ({"ancestors": [("v7", "v4"), ("v4", "v1")], "non_ancestors": [("v7", "v1")]}, 3),
+        ({"ancestors": ring}, 25),
+        ({"adjacent": clique, "treewidth": 2}, 7),
+        ({"required": clique, "treewidth": 2}, 4),
+        ({"adjacent": [("v1", "v2")], "roots": ["v1", "v2"]}, 3),
+        ({"ancestors": [("v1", "v2")], "leaves": "v1"}, 2),
+    ]
+    for rules, n_named in cases:
+        with pytest.raises(OptionError, match="these rules contradict each other: ") as caught:
+            learn(table, **{"treewidth": 3, "time_limit": 2, **rules})
+        assert str(caught.value).count(";") + 1 == n_named
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"required": [("a", "a")]}, r"required: \('a', 'a'\) leads from a variable to itself"),
+        ({"required": ("a", "b")}, "required takes pairs such as .*got 'a'"),
+        ({"required": [("a", "b", "c")]}, "required takes pairs"),
+        ({"forbidden": [1]}, "forbidden takes pairs such as .*got 1"),
+        ({"ancestors": [5]}, "ancestors takes pairs"),
+        ({"adjacent": 5}, "adjacent takes a list of pairs"),
+        ({"ancestors": None}, "ancestors takes a list of pairs"),
+        ({"ancestors": [(["a"], "b")]}, "ancestors takes pairs"),
+        ({"roots": None}, "roots takes names of variables, got None"),
+        ({"leaves": 5}, "leaves takes names of variables, got 5"),
+        ({"tiers": 5}, "tiers takes lists of variables, got 5"),
+        ({"tiers": [None]}, "tiers takes names of variables, got None"),
+        ({"max_parents": -1}, "max_parents must be"),
+        ({"ancestors": [("a", "x")]}, "unknown variable 'x'"),
+    ],
+)
+def test_what_is_no_rule_is_named(rules: dict[str, Any], words: str) -> None:
+    table = Table.from_codes(random_table(np.random.default_rng(1), N, 40).codes, names=NAMES)
+    with pytest.raises(OptionError, match=words):
+        learn(table, treewidth=2, max_iterations=10, **rules)
+
+
+def test_a_name_alone_is_one_root() -> None:
+    rows = {"ab": [0, 1, 0, 1] * 9, "b": [0, 1, 0, 1] * 9, "a": [0, 0, 1, 1] * 9}
+    rules: dict[str, Any] = {"roots": "ab", "required": ["ab -> a"]}
+    found = learn(rows, treewidth=1, max_iterations=100, **rules)
+    assert found.parents["ab"] == []
+    assert found.parents["a"] == ["ab"]
+
+
+def test_rules_are_kept_within_a_limit_on_states() -> None:
+    rng = np.random.default_rng(0)
+    p, q, y = (rng.integers(0, 2, 90).tolist() for _ in range(3))
+    rows = {"p": p, "q": q, "y": y, "x": rng.integers(0, 3, 90).tolist()}
+    # Not both can be parents of x.
+    rules: dict[str, Any] = {"required": [("p", "x")], "adjacent": [("q", "x")]}
+    found = learn(rows, max_states=9, time_limit=2, **rules)
+    assert found.parents["q"] == ["x"]

@@ -549,7 +549,7 @@ def test_every_method_keeps_to_the_rules(method: str) -> None:
 
 
 def test_rules_that_contradict_each_other_are_explained() -> None:
-    conflict = "no structure keeps these rules together: 'x2' is a root; 'x1' -> 'x2' is required"
+    conflict = "these rules contradict each other: 'x2' is a root; 'x1' -> 'x2' is required"
     with pytest.raises(OptionError, match=conflict):
         learn(TABLE, required=[(TABLE.names[0], TABLE.names[1])], roots=[TABLE.names[1]])
     with pytest.raises(OptionError, match="leaves: "):

@@ -59,7 +59,7 @@ def make_app() -> typer.Typer:
     app.command()(with_table_options(score))
     app.command()(with_method_options(with_rule_options(with_table_options(learn))))
     app.command()(with_table_options(bound))
-    app.command()(with_table_options(confidence))
+    app.command()(with_rule_options(with_table_options(confidence)))
     app.command()(verify)
     app.command()(fit)
     app.command()(with_text_options(update))

@@ -10,13 +10,12 @@ import typer
 
 import twbn
 from twbn.cli.console import escape, out, print_json, say_written
-from twbn.cli.files import UNSET, check_target, coded_rows, read_result_or_network
+from twbn.cli.files import UNSET, check_page, coded_rows, read_result_or_network
 from twbn.cli.options import AsJson, Missing
 from twbn.errors import OptionError
 from twbn.files import write_text
 from twbn.graphs.differences import differences
 from twbn.report.comparison_page import comparison_page, in_order_of
-from twbn.report.template import require_packages
 
 __all__ = ["compare"]
 
@@ -37,7 +36,8 @@ def compare(
     ],
     second: Annotated[Path, typer.Argument(help="Second one, same variables.", metavar="B")],
     data: Annotated[
-        Path | None, typer.Option("--data", help="Table to score both on.", metavar="DATA")
+        Path | None,
+        typer.Option("--data", help="Rows to compute both log-likelihoods on.", metavar="DATA"),
     ] = None,
     missing: Missing = None,
     page: Annotated[
@@ -50,9 +50,7 @@ def compare(
 
     An arc is compelled if all equivalent networks have it in the same direction.
     """
-    check_target(page)
-    if page is not None:
-        require_packages()
+    check_page(page, first, second, data)
     a, b = read_result_or_network(first), read_result_or_network(second)
     names = tuple(a.names)
     other = in_order_of(names, b)
@@ -92,7 +90,7 @@ def compare(
     if found.equivalent:
         out.print("equivalent")
     else:
-        out.print(f"not equivalent: the classes differ in {found.distance} pairs of variables")
+        out.print(f"not equivalent: structural Hamming distance of the classes {found.distance}")
     if means is not None:
         texts = ["minus infinity" if mean is None else f"{mean:.6f}" for mean in means]
         out.print(f"mean log-likelihood: {texts[0]} and {texts[1]}")

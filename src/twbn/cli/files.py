@@ -12,6 +12,7 @@ from twbn.data.columns import MISSING
 from twbn.data.discretize import SCORE
 from twbn.errors import OptionError
 from twbn.network.fit import codings_of
+from twbn.report.template import require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "UNSET",
     "cells_of",
+    "check_page",
     "check_target",
     "check_writes_csv",
     "coded_rows",
@@ -156,6 +158,20 @@ def check_target(path: Path | None) -> None:
     if path is not None and path.is_dir():
         msg = f"{path} is a folder, not a file to write"
         raise OptionError(msg)
+
+
+def check_page(path: Path | None, *inputs: Path | None) -> None:
+    """Raise OptionError, before any work is done, if a page cannot be written."""
+    check_target(path)
+    if path is None:
+        return
+    if path.suffix.lower() not in {".html", ".htm"}:
+        msg = f"{path}: pages are written as HTML; name the file {path.with_suffix('.html').name}"
+        raise OptionError(msg)
+    if any(other is not None and other.resolve() == path.resolve() for other in inputs):
+        msg = f"{path} is read from, so it cannot be written to"
+        raise OptionError(msg)
+    require_packages()
 
 
 def check_writes_csv(path: Path | None) -> None:

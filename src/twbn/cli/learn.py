@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import twbn
 from twbn.cli.console import out, print_json, say_written, search_status, show_notes
-from twbn.cli.files import check_target, like_result, read_data, read_scores_or_data
+from twbn.cli.files import (
+    UNSET,
+    check_page,
+    check_target,
+    like_result,
+    read_data,
+    read_scores_or_data,
+)
 from twbn.cli.options import (
     AsJson,
     CertificateFile,
@@ -34,9 +41,9 @@ from twbn.data.discretize import SCORE
 from twbn.deadline import Deadline
 from twbn.errors import OptionError
 from twbn.interrupts import deferred
+from twbn.learning.new_rows import NEW_ROWS, refuse_other_columns
 from twbn.network.formats.files import FORMATS
 from twbn.report import write_report
-from twbn.report.template import require_packages
 from twbn.search import read_result, result_document, write_result
 from twbn.search.run import DEFAULT_TIME_LIMIT, check_limits
 
@@ -109,6 +116,8 @@ def learn(
                 on_progress=show,
                 **(method_options or {}),
             )
+        if new_rows:
+            result = result.noted(NEW_ROWS)
         data = read_data(source, reading, like_result(result)) if by_score else data
         _hand_over(result, out_file, report, data, as_json=as_json)
 
@@ -127,6 +136,12 @@ def _with_new_rows(
     if like is None or not isinstance(data, twbn.Table):
         msg = "--new-rows needs a table of rows, and a result that was learned from one"
         raise OptionError(msg)
+    for name in ("discretize", "bins", "max_categories"):
+        if reading[name] != UNSET[name]:
+            flag = name.replace("_", "-")
+            msg = f"--new-rows codes the rows as the earlier ones, so --{flag} has no effect"
+            raise OptionError(msg)
+    refuse_other_columns(data.names, first)
     return first.but(fingerprint=None), read_data(source, reading, like)
 
 
@@ -148,10 +163,9 @@ def _check_targets(
     out_file: Path | None, page: Path | None, others: Iterable[Path | None], source: Path
 ) -> None:
     """Raise OptionError for files that cannot be written or have the wrong extension."""
-    for path in (out_file, page, *others):
+    for path in (out_file, *others):
         check_target(path)
-    if page is not None:
-        require_packages()
+    check_page(page, source)
     if out_file is None:
         return
     packed = out_file.suffix == ".gz"

@@ -127,7 +127,10 @@ def with_rule_options(command: Callable[..., None]) -> Callable[..., None]:
         if given["tier"] and "tiers" in found:
             raise OptionError(Option("tier"), f": {given['rules']} has tiers already")
         for option, name in ARCS.items():
-            found[name] = [*found.get(name, ()), *arcs_of(given[option])]
+            found[name] = [
+                *found.get(name, ()),
+                *arcs_of(given[option], f"--{option.replace('_', '-')}"),
+            ]
         for option, name in (("root", "roots"), ("leaf", "leaves")):
             found[name] = [*found.get(name, ()), *(given[option] or ())]
         if given["tier"]:

@@ -87,7 +87,9 @@ Header: TypeAlias = Annotated[
 ]
 Cut: TypeAlias = Annotated[
     str,
-    typer.Option("--discretize", help=f"How to cut numbers: {', '.join(CUTS)}; learn: score, too."),
+    typer.Option(
+        "--discretize", help=f"How to cut numbers: {', '.join(CUTS)}; for learn, also score."
+    ),
 ]
 BinCount: TypeAlias = Annotated[
     int | None,
@@ -178,7 +180,9 @@ NonAncestor: TypeAlias = Annotated[
 ]
 Tier: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(help="Variables, by commas, that later tiers do not lead to.", metavar="A,B,..."),
+    typer.Option(
+        help="One tier: no arc leads to an earlier one. Repeat in order.", metavar="A,B,..."
+    ),
 ]
 RulesFile: TypeAlias = Annotated[
     Path | None, typer.Option("--rules", help="Rules on the structure.", metavar="RULES.toml")
@@ -197,9 +201,7 @@ StartFile: TypeAlias = Annotated[
 ]
 NewRows: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--new-rows", help="The rows are others than those of --start: code them like those."
-    ),
+    typer.Option("--new-rows", help="The rows are not those of --start; code them the same way."),
 ]
 Checkpoint: TypeAlias = Annotated[
     Path | None,
@@ -242,13 +244,13 @@ def evidence_of(texts: list[str] | None, what: str = "evidence") -> dict[str, st
     return known
 
 
-def arcs_of(texts: list[str] | None) -> list[tuple[str, str]]:
-    """Return parent and child of every ``PARENT->CHILD``."""
+def arcs_of(texts: list[str] | None, flag: str = "an arc") -> list[tuple[str, str]]:
+    """Return both names of every ``A->B``."""
     arcs = []
     for text in texts or []:
         parent, arrow, child = text.partition("->")
         if not arrow or not parent.strip() or not child.strip():
-            msg = f"an arc must be PARENT->CHILD, got {text!r}"
+            msg = f"{flag} must be A->B, got {text!r}"
             raise OptionError(msg)
         arcs.append((parent.strip(), child.strip()))
     return arcs

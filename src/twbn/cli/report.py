@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from twbn.cli.console import escape, out
-from twbn.cli.files import check_target, like_result, read_data, read_result_or_network
+from twbn.cli.files import check_page, like_result, read_data, read_result_or_network
 from twbn.errors import OptionError
 from twbn.report import write_report
-from twbn.report.template import require_packages
 from twbn.search import SearchResult
 
 __all__ = ["report"]
@@ -30,8 +29,7 @@ def report(
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
 ) -> None:
     """Write one HTML file with the network, its proof, and a panel that answers queries."""
-    check_target(page)
-    require_packages()
+    check_page(page, source, data)
     found = read_result_or_network(source)
     table = None
     if data is not None:

@@ -15,7 +15,7 @@ from twbn.data.findings import findings_of, joined_remedies
 from twbn.data.fingerprint import fingerprint_of
 from twbn.data.invariants import check_codes, check_names, checked_weights
 from twbn.errors import DataError, MissingCellsError, Setting
-from twbn.frame_out import frame_of
+from twbn.frame_out import frame_of, unused
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
@@ -254,8 +254,14 @@ class Table(Coded, Viewed):
         return columns
 
     def to_frame(self, kind: str = "pandas") -> Any:
-        """Return the states of every cell as a frame of pandas or polars, or a pyarrow table."""
-        return frame_of(self.decode(), kind)
+        """Return the states of every cell as a frame of pandas or polars, or a pyarrow table.
+
+        Weights of rows come as a last column, ``weight``.
+        """
+        columns: dict[str, Any] = dict(self.decode())
+        if self.weights is not None:
+            columns[unused("weight", columns)] = self.weights.tolist()
+        return frame_of(columns, kind)
 
     def equals(self, other: Table) -> bool:
         """Say whether names, codings, codes and weights are all equal."""

@@ -75,7 +75,11 @@ class Dag(Viewed):
 
     def named(self, names: Iterable[str]) -> Dag:
         """Return the graph with names for its vertices, which notebooks show."""
-        given = tuple(map(str, names))
+        given = (names,) if isinstance(names, str) else tuple(map(str, names))
+        if len(set(given)) < len(given):
+            twice = next(name for i, name in enumerate(given) if name in given[:i])
+            msg = f"two vertices are called {twice!r}"
+            raise GraphError(msg)
         if len(given) != self.n_vertices:
             msg = f"{len(given)} names do not fit a graph of {self.n_vertices} vertices"
             raise GraphError(msg)
@@ -193,7 +197,7 @@ class Cpdag:
     directed: frozenset[tuple[int, int]]
     undirected: frozenset[tuple[int, int]]
 
-    def distance(self, other: Cpdag) -> int:
+    def distance(self, other: Cpdag | Dag) -> int:
         """Return the structural Hamming distance: how many pairs the classes join differently.
 
         Pairs that only one of them joins, or one by an arc and the other by an edge or the opposite
@@ -202,7 +206,8 @@ class Cpdag:
         if self.n_vertices != other.n_vertices:
             msg = f"only structures of one size are compared: {self.n_vertices}, {other.n_vertices}"
             raise GraphError(msg)
-        ours, theirs = self._marks(), other._marks()
+        theirs = (other.cpdag() if isinstance(other, Dag) else other)._marks()
+        ours = self._marks()
         return sum(ours.get(pair) != theirs.get(pair) for pair in ours.keys() | theirs.keys())
 
     def _marks(self) -> dict[tuple[int, int], int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.errors import DataError, OptionError
-from twbn.frame_out import frame_of
+from twbn.frame_out import frame_of, unused
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ class Posterior(Viewed):
         for cell in np.ndindex(*self.values.shape):
             for name, states, code in zip(self.variables, self.states, cell, strict=True):
                 columns[name].append(states[code])
-        title = "probability"
-        while title in columns:
-            title += "_"
+        title = unused("probability", columns)
         return frame_of({**columns, title: self.values.ravel().tolist()}, kind)
 
     def to_dict(self) -> dict[State, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from twbn.frame_out import frame_of, kind_of
+from twbn.frame_out import frame_of, kind_of, unused
 from twbn.inference.fill import fill
 from twbn.inference.row_answers import answer_rows
 from twbn.inference.rows import complete, joint_rows, predict_proba, refuse_contradiction
@@ -76,13 +76,14 @@ class RowQuestions(Viewed):
 
         The columns are the variable, with its most probable state, and ``P(state)`` for each state;
         see `predict_proba`. The frame is one of the library that `data` is of, or of `kind`:
-        ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        ``"pandas"``, ``"polars"`` or ``"pyarrow"``; that of pandas has the index of the data.
         """
         values = self.predict_proba(data, variable, unknown=unknown, do=do)
         states = self.network.states[self.network.index(variable)]
         columns: dict[str, list[Any]] = {variable: [states[i] for i in values.argmax(axis=1)]}
-        columns |= {f"P({s})": values[:, i].tolist() for i, s in enumerate(states)}
-        return frame_of(columns, kind_of(data) if kind is None else kind)
+        for i, state in enumerate(states):
+            columns[unused(f"P({state})", columns)] = values[:, i].tolist()
+        return frame_of(columns, kind_of(data) if kind is None else kind, like=data)
 
     def impute(self, data: Any, *, how: str = "mean", seed: int = 0) -> Any:
         """Return data with the missing cells of each row filled in, all others as they are.

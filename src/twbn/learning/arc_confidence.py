@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 from twbn.checks import unknown
@@ -16,7 +17,7 @@ from twbn.learning.learn import learn
 from twbn.scores.protocol import ScoringInfo
 from twbn.scores.rules import RuleOptions, make_rules
 from twbn.scores.score_table import ScoreTable
-from twbn.search.relations import is_ancestor
+from twbn.search.relations import RELATIONS, Relations, is_ancestor
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
     from twbn.search.result import SearchResult
 
-__all__ = ["Confidence"]
+__all__ = ["COLUMNS", "Confidence", "checked_share"]
 
-#: Parents of a variable among which the consensus chooses, at most: those with most agreement.
-MAX_CANDIDATES = 24
+#: Parent sets of a variable among which the consensus chooses, at most: of those candidates with
+#: most agreement.
+MAX_SETS = 5_000
 #: How much the direction of an arc counts beside whether it is there.
 WEIGHT_OF_DIRECTION = 0.5
 #: Columns of the frame.
@@ -47,7 +49,7 @@ class Confidence(Viewed):
     structures
         One structure of each resample.
     n_asked, n
-        Resamples asked for, and done.
+        Resamples asked for, and done; `interrupted` if Ctrl-C ended them.
     arcs
         Of (parent, child): the share of structures with this arc.
     compelled
@@ -68,6 +70,8 @@ class Confidence(Viewed):
     seconds: float = 0.0
     info: ScoringInfo | None = field(default=None, repr=False)
     rules: RuleOptions = field(default=RuleOptions(max_parents=None), repr=False)
+    relations: Relations = field(default=Relations(), repr=False)
+    interrupted: bool = False
 
     @property
     def n(self) -> int:
@@ -123,6 +127,7 @@ class Confidence(Viewed):
         The more certain ones first; an arc points as in most structures, or is left out where it
         would close a cycle. Unlike that of `consensus`, its treewidth may be beyond the limit.
         """
+        checked_share(threshold)
         parents: list[set[int]] = [set() for _ in self.names]
         for u, v, share, _, _, adjacent in self.rows():
             a, b = self._position[u], self._position[v]
@@ -171,17 +176,12 @@ class Confidence(Viewed):
         of the other among the equivalence classes. The structure with the largest sum is searched
         with `learn`, which says how far it is from the best.
         """
-        number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
-        if not number or not 0 <= threshold < 1:
-            problem = f" must be at least 0 and less than 1, got {threshold!r}"
-            raise OptionError(Option("threshold"), problem)
+        checked_share(threshold)
         limit = self.treewidth_limit if treewidth is None else treewidth
-        return learn(
-            self._agreement(threshold, limit),
-            treewidth=limit,
-            max_states=self.max_states,
-            **options,
-        )
+        options.setdefault("max_states", self.max_states)
+        for kind, pairs in zip(RELATIONS, self.relations.pairs, strict=True):
+            options.setdefault(kind, [(self.names[a], self.names[b]) for a, b in pairs])
+        return learn(self._agreement(threshold, limit), treewidth=limit, **options)
 
     def _agreement(self, threshold: float, largest: int) -> ScoreTable:
         """Return what every parent set with a gain contributes to the agreement."""
@@ -197,15 +197,20 @@ class Confidence(Viewed):
                 gain = share - threshold + WEIGHT_OF_DIRECTION * ahead
                 if rules.allowed[v, u] and (gain > 0 or u in gains[v]):
                     gains[v][u] = gain
+        for first, second in self.relations.adjacent:  # an arc joins them, whatever it gains
+            for u, v in ((first, second), (second, first)):
+                if rules.allowed[v, u]:
+                    gains[v].setdefault(u, -threshold)
         sets: list[dict[tuple[int, ...], float]] = []
         for v, gain_of in enumerate(gains):
             needed = rules.required[v]
             free = sorted(gain_of.keys() - set(needed), key=lambda u: (-gain_of[u], u))
-            most = min(largest, int(rules.max_parents[v])) - len(needed)
+            most = max(min(largest, int(rules.max_parents[v])) - len(needed), 0)
+            free = free[: _n_candidates(len(free), most)]
             chosen = (
                 (*needed, *more)
                 for size in range(min(most, len(free)) + 1)
-                for more in combinations(free[:MAX_CANDIDATES], size)
+                for more in combinations(free, size)
             )
             sets.append({tuple(sorted(c)): sum(gain_of[u] for u in c) for c in chosen})
         info = replace(self.info or ScoringInfo(), score="agreement", ess=None)
@@ -214,3 +219,18 @@ class Confidence(Viewed):
     def __repr__(self) -> str:
         done = f"{self.n}" if self.n == self.n_asked else f"{self.n} of {self.n_asked}"
         return f"Confidence({done} resamples, {len(self.names)} variables, {len(self.arcs)} arcs)"
+
+
+def checked_share(threshold: Any) -> None:
+    """Raise OptionError unless a threshold is a share below one."""
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if not number or not 0 <= threshold < 1:
+        problem = f" must be at least 0 and less than 1, got {threshold!r}"
+        raise OptionError(Option("threshold"), problem)
+
+
+def _n_candidates(n: int, most: int) -> int:
+    """Return of how many candidates all sets of up to `most` are few enough."""
+    while n > most and sum(comb(n, size) for size in range(most + 1)) > MAX_SETS:
+        n -= 1
+    return n

@@ -15,13 +15,15 @@ from twbn.cluster import active_cluster
 from twbn.data.frames import as_table
 from twbn.data.table import Table
 from twbn.deadline import Deadline
-from twbn.errors import OptionError
+from twbn.errors import Option, OptionError
 from twbn.learning.arc_confidence import Confidence
 from twbn.learning.learn import learn
 from twbn.learning.scoring import ScoringOptions
 from twbn.scores.kinds import score_name
 from twbn.scores.protocol import ScoringInfo
+from twbn.scores.rules import RuleOptions, listed_pairs, listed_rules
 from twbn.search.limit import width_limit
+from twbn.search.relations import RELATIONS, make_relations
 from twbn.search.run import check_limits
 
 if TYPE_CHECKING:
@@ -58,6 +60,9 @@ def confidence(
     tiers: Sequence[Iterable[str]] | None = None,
     roots: Iterable[str] = (),
     leaves: Iterable[str] = (),
+    adjacent: Iterable[tuple[str, str]] = (),
+    ancestors: Iterable[tuple[str, str]] = (),
+    non_ancestors: Iterable[tuple[str, str]] = (),
     time_limit: float | None = None,
     max_iterations: int | None = None,
     seed: int = 0,
@@ -75,11 +80,13 @@ def confidence(
     n
         Resamples: each has as many rows as the data, drawn with replacement, and is searched by a
         short annealing of its own.
-    treewidth, max_states, score, ess, max_parents, required, forbidden, tiers, roots, leaves
+    treewidth, max_states, score, ess, max_parents
         As for `learn`, of every search.
+    required, forbidden, tiers, roots, leaves, adjacent, ancestors, non_ancestors
+        Rules that every search keeps; see `learn`.
     time_limit
-        Seconds for everything, shared out among the resamples; those that there is no time for are
-        left out. 60 when `max_iterations` is not given either.
+        Seconds for everything, divided among the resamples; any that do not fit are skipped. 60
+        when `max_iterations` is not given either.
     max_iterations
         Proposals of each search instead: the answer is then the same on every machine.
     seed, drop, discretize
@@ -108,10 +115,17 @@ def confidence(
         limit = DEFAULT_TIME_LIMIT
     clock = Deadline(limit)
     table = _as_rows(data, drop, discretize)
-    rules = (list(required), list(forbidden), tiers, list(roots), list(leaves))
-    scoring = ScoringOptions(score, ess, max_parents, *rules)
+    if on_progress is not None and not callable(on_progress):
+        raise OptionError(Option("on_progress"), f" must be a function, got {on_progress!r}")
+    given = RuleOptions(max_parents, required, forbidden, tiers, roots, leaves)
+    scoring = ScoringOptions(score, ess, **listed_rules(given))
+    pairs = {
+        name: listed_pairs(name, listed)
+        for name, listed in zip(RELATIONS, (adjacent, ancestors, non_ancestors), strict=True)
+    }
     options = {
         **scoring._asdict(),
+        **pairs,
         "treewidth": treewidth,
         "max_states": max_states,
         "max_iterations": max_iterations,
@@ -143,6 +157,8 @@ def confidence(
         seconds=clock.seconds,
         info=info,
         rules=scoring.rules,
+        relations=make_relations(table.names, **pairs),
+        interrupted=interrupted,
     )
 
 
@@ -166,6 +182,15 @@ class _Resamples(NamedTuple):
         drawn = Table(table.names, table.codings, table.codes, weights)
         seed = int(rng.integers(2**31))
         return learn(drawn, **self.options, seed=seed, time_limit=time_limit, n_jobs=1).dag
+
+    def search_unless_interrupted(self, number: int, time_limit: float | None) -> Dag | None:
+        """Return the same, or None where Ctrl-C ended it before there was a structure."""
+        try:
+            return self.search(number, time_limit)
+        except KeyboardInterrupt:
+            if interrupts.pending():  # what the others have found is kept
+                return None
+            raise
 
 
 def _as_rows(data: Any, drop: Sequence[str] | str, discretize: str | Discretize) -> Table:
@@ -215,7 +240,10 @@ def _in_threads(work: _Resamples, n: int, workers: int) -> Iterator[tuple[int, D
                 seconds = _share(work.clock, n - number, workers)
                 if seconds is not None and seconds < LAST_SECONDS:
                     return
-                found.put((number, work.search(number, seconds)))
+                dag = work.search_unless_interrupted(number, seconds)
+                if dag is None:
+                    return
+                found.put((number, dag))
         finally:
             found.put(None)
 
@@ -260,4 +288,5 @@ def _one_of(work: _Resamples, number: int, n_left: int) -> tuple[int, Dag] | Non
     seconds = _share(work.clock, n_left, 1)
     if seconds is not None and seconds < LAST_SECONDS:
         return None
-    return number, work.search(number, seconds)
+    dag = work.search_unless_interrupted(number, seconds)
+    return None if dag is None else (number, dag)

@@ -24,6 +24,7 @@ from twbn.learning.scoring import ScoringOptions
 from twbn.learning.structural_em import StructuralEm
 from twbn.progress_bar import as_reporter
 from twbn.scores.protocol import LocalScores
+from twbn.scores.rules import RuleOptions, listed_pairs, listed_rules
 from twbn.search.heuristic.polish import refuse_too_wide
 from twbn.search.limit import WidthLimit, width_limit
 from twbn.search.method import METHODS, Method, find_method
@@ -128,8 +129,8 @@ def learn(
         Threads; None is one, -1 one per core. Inside ``joblib.parallel_config(backend="dask")``
         (or Ray) scoring and annealing use the cluster's workers instead.
     start
-        A `Dag`, or an earlier result (also from `read_result`), within the limit; the structure
-        found scores no less. Rows that arrived later (a frame, a file, columns) are coded like
+        A `Dag`, or an earlier result (also from `read_result`), within the limit; the result
+        never scores lower. Rows that arrived later (a frame, a file, columns) are coded like
         those of the earlier result; a coded `Table` must be the one it was learned from.
     polish
         Finally search the decomposition of the result exactly, including parent sets that were not
@@ -172,10 +173,10 @@ def learn(
     proving = {} if certificate is None else {"certify": True}
     options = search.checked_options({**method_options, **proving})
     keeper = _keeper(checkpoint, search, data_options, continuing=start is not None)
-    arcs = (list(required), list(forbidden), tiers, list(roots), list(leaves))
-    rules = ScoringOptions(score, ess, max_parents, *arcs)
-    relations = map(tuple, (adjacent, ancestors, non_ancestors))
-    pairs = dict(zip(RELATIONS, relations, strict=True))
+    given = RuleOptions(max_parents, required, forbidden, tiers, roots, leaves)
+    rules = ScoringOptions(score, ess, **listed_rules(given))
+    relations = zip(RELATIONS, (adjacent, ancestors, non_ancestors), strict=True)
+    pairs = {name: tuple(listed_pairs(name, listed)) for name, listed in relations}
     search.refuse_relations(pairs)
     limits = {"treewidth": treewidth, "max_states": max_states, **pairs}
     budget = {**limits, "max_iterations": max_iterations, "seed": seed, "n_jobs": n_jobs}
@@ -186,10 +187,10 @@ def learn(
     related = make_relations(data.names, **pairs)
     _refuse_early(data, widest, related, polish=polish, certify=certificate is not None)
     if isinstance(data, Table):
-        refuse_conflicts(data.names, rules.rules, related, widest.treewidth)
+        refuse_conflicts(data.names, rules.rules, related, widest, clock)
     if isinstance(data, Table) and data.n_missing.any():
-        given = {**rules._asdict(), **budget, **options, "method": search, "polish": polish}
-        return _from_incomplete(data, given, clock, start, keeper, data_options, report, notes)
+        asked = {**rules._asdict(), **budget, **options, "method": search, "polish": polish}
+        return _from_incomplete(data, asked, clock, start, keeper, data_options, report, notes)
     scored = scored_for(data, rules, widest, search, options | budget, clock, start)
     with deferred(), shown:  # from here on there is something to keep
         result = search(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twbn.errors import DataError
+from twbn.errors import DataError, Option, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,9 @@ MAX_VERTICES = 500
 
 def arc_styles(dag: Dag, names: Sequence[str], confidence: Confidence | None = None) -> ArcStyles:
     """Return the kind and the weight of every arc; the weight is one without confidence."""
+    if confidence is not None and not hasattr(confidence, "structures"):
+        problem = f" is what twbn.confidence returns, got {type(confidence).__name__}"
+        raise OptionError(Option("confidence"), problem)
     if confidence is not None and set(confidence.names) != set(names):
         odd = sorted(set(confidence.names) ^ set(names))[0]
         msg = f"confidence is of other variables than the network has: {odd!r} is in one of them"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,14 @@ from twbn.errors import Option, OptionError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ParentRules", "RuleOptions", "make_rules", "within_treewidth"]
+__all__ = [
+    "ParentRules",
+    "RuleOptions",
+    "listed_pairs",
+    "listed_rules",
+    "make_rules",
+    "within_treewidth",
+]
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,61 @@ class RuleOptions(NamedTuple):
     leaves: Iterable[str] = ()
 
 
+def listed_pairs(kind: str, pairs: Any) -> list[tuple[str, str]]:
+    """Return pairs of names, given as such or as texts like ``"a -> b"``; OptionError if not so.
+
+    Examples
+    --------
+    >>> listed_pairs("required", [("rain", "wet"), "sun -> dry"])
+    [('rain', 'wet'), ('sun', 'dry')]
+    """
+    example = "such as [('a', 'b')] or ['a -> b']"
+    if isinstance(pairs, str | Mapping) or not isinstance(pairs, Iterable):
+        raise OptionError(Option(kind), f" takes a list of pairs {example}, got {pairs!r}")
+    found = []
+    for pair in pairs:
+        parts = [part.strip() for part in pair.split("->")] if isinstance(pair, str) else pair
+        named = isinstance(parts, Sequence) and len(parts) == 2
+        if not named or not all(isinstance(part, str) and part for part in parts):
+            raise OptionError(Option(kind), f" takes pairs {example}, got {pair!r}")
+        if parts[0] == parts[1]:
+            arc = kind in {"required", "forbidden"}
+            what = "leads from a variable to itself" if arc else "names one variable twice"
+            raise OptionError(Option(kind), f": {tuple(parts)!r} {what}")
+        found.append((parts[0], parts[1]))
+    return found
+
+
+def listed_names(kind: str, names: Any) -> list[str]:
+    """Return names, of which one may stand alone; OptionError if they are none."""
+    given = [names] if isinstance(names, str) else names
+    listed = list(given) if isinstance(given, Iterable) else []
+    if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in listed):
+        raise OptionError(Option(kind), f" takes names of variables, got {names!r}")
+    return listed
+
+
+def listed_tiers(tiers: Any) -> list[list[str]] | None:
+    """Return groups of names; OptionError if they are none."""
+    if tiers is None:
+        return None
+    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
+        raise OptionError(Option("tiers"), f" takes lists of variables, got {tiers!r}")
+    return [listed_names("tiers", tier) for tier in tiers]
+
+
+def listed_rules(options: RuleOptions) -> dict[str, Any]:
+    """Return the rules as plain lists; OptionError for what is no rule, whatever the variables."""
+    return {
+        "max_parents": options.max_parents,
+        "required": listed_pairs("required", options.required),
+        "forbidden": listed_pairs("forbidden", options.forbidden),
+        "tiers": listed_tiers(options.tiers),
+        "roots": listed_names("roots", options.roots),
+        "leaves": listed_names("leaves", options.leaves),
+    }
+
+
 def make_rules(names: Sequence[str], options: RuleOptions) -> ParentRules:
     """Return the rules by position, or raise OptionError saying which of them make no sense."""
     max_parents, required, forbidden, tiers, roots, leaves = options
@@ -136,22 +198,16 @@ def within_treewidth(
 def _arcs(
     arcs: Iterable[tuple[str, str]], position: Mapping[str, int], kind: str
 ) -> Iterable[tuple[int, int]]:
-    for arc in arcs:
-        if isinstance(arc, str) or len(arc) != 2:
-            msg = f"{kind} arcs are pairs (parent, child), got {arc!r}"
-            raise OptionError(msg)
+    for arc in listed_pairs(kind, arcs):
         for name in arc:
             if name not in position:
                 problem = unknown("variable", name, list(position))
-                raise OptionError(Option(kind), f" arc {tuple(arc)!r}: {problem}")
-        if arc[0] == arc[1]:
-            msg = f"{kind} arc {tuple(arc)!r} leads from a variable to itself"
-            raise OptionError(msg)
+                raise OptionError(Option(kind), f" arc {arc!r}: {problem}")
         yield position[arc[0]], position[arc[1]]
 
 
 def _variables(names: Iterable[str], position: Mapping[str, int], kind: str) -> Iterable[int]:
-    for name in [names] if isinstance(names, str) else names:
+    for name in listed_names(kind, names):
         if name not in position:
             problem = unknown("variable", name, list(position))
             raise OptionError(Option(kind), f": {problem}")
@@ -162,8 +218,8 @@ def _apply_tiers(
     allowed: NDArray[np.uint8], tiers: Sequence[Iterable[str]], position: Mapping[str, int]
 ) -> None:
     tier_of: dict[int, int] = {}
-    for tier, members in enumerate(tiers):
-        for name in [members] if isinstance(members, str) else members:
+    for tier, members in enumerate(listed_tiers(tiers) or ()):
+        for name in listed_names("tiers", members):
             if name not in position:
                 problem = unknown("variable", name, list(position))
                 raise OptionError(f"tier {tier + 1}: ", problem)

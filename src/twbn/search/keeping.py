@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twbn import interrupts
+from twbn.deadline import Deadline
 from twbn.errors import GraphError
 from twbn.graphs.dag import Dag
+from twbn.graphs.graph import Graph
+from twbn.graphs.treewidth import contraction_degeneracy
 from twbn.graphs.treewidth import treewidth as exact_treewidth
 from twbn.graphs.treewidth.program import (
     close_triangles,
@@ -22,39 +27,102 @@ from twbn.solvers import ProgramBuilder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from twbn.scores.rules import ParentRules
+    from twbn.search.limit import WidthLimit
     from twbn.search.relations import Pair, Relations
     from twbn.solvers import Program
 
-__all__ = ["MAX_DECIDED", "structure_that_keeps"]
+__all__ = ["MAX_DECIDED", "contradicts", "structure_that_keeps"]
 
 #: Variables up to which a program decides whether there is a structure, and its seconds.
 MAX_DECIDED, DECISION_SECONDS = 25, 10.0
-#: Steps of the search by hand, variables on the way of a path that it tries, and seconds for the
-#: width of what it finds.
-MAX_STEPS, MAX_BETWEEN, WIDTH_SECONDS = 2_000, 40, 1.0
+#: Steps of the search by hand, its share of the time, its seconds where there is no limit,
+#: variables on the way of a path that it tries, and seconds for the width of what it finds.
+MAX_STEPS, HAND_SHARE, HAND_SECONDS, MAX_BETWEEN, WIDTH_SECONDS = 2_000, 0.4, 5.0, 40, 1.0
 
 
-def structure_that_keeps(rules: ParentRules, relations: Relations, treewidth: int) -> Dag | None:
-    """Return a structure within the treewidth limit that keeps all rules; None if there is none.
+def structure_that_keeps(
+    rules: ParentRules, relations: Relations, limit: WidthLimit, clock: Deadline
+) -> Dag | None:
+    """Return a structure within the limit that keeps all rules; None if there is none.
 
-    TimeoutError if none was found and it is not certain that there is none.
+    TimeoutError if none was found and it is not certain that there is none; KeyboardInterrupt where
+    Ctrl-C was pressed, as there is nothing to keep yet.
 
     Notes
     -----
-    First, a depth-first search adds the arcs that rules ask for, one way or another. If that fails
-    and the variables are few, an integer program decides.
+    What contradicts itself at once (`contradicts`) needs no search. Then a depth-first search adds
+    the arcs that rules ask for, one way or another. If that fails and the variables are few, an
+    integer program decides.
     """
-    found = _by_hand(rules, relations, treewidth)
+    if contradicts(rules, relations, limit.treewidth):
+        return None
+    found = _by_hand(rules, relations, limit, _seconds(clock, HAND_SHARE, HAND_SECONDS))
     if found is not None:
         return found
     n = len(rules.max_parents)
-    if n <= MAX_DECIDED:
-        return _by_program(rules, relations, treewidth)
-    raise TimeoutError
+    if n > MAX_DECIDED or clock.passed:
+        raise TimeoutError
+    found = _by_program(rules, relations, limit.treewidth, _seconds(clock, 1.0, DECISION_SECONDS))
+    if found is not None and not _is_within(found, limit):
+        raise TimeoutError  # the program knows of variables in a bag, not of their states
+    return found
 
 
-def _by_hand(rules: ParentRules, relations: Relations, treewidth: int) -> Dag | None:
+def contradicts(rules: ParentRules, relations: Relations, treewidth: int) -> bool:
+    """Say whether rules contradict each other in a way that is seen without a search.
+
+    Cycles of required arcs and ancestors, paths that must not or cannot be, pairs that no arc may
+    join, and required edges whose treewidth is too large. O(n³).
+    """
+    n = len(rules.max_parents)
+    above = np.zeros((n, n), dtype=bool)
+    edges: set[tuple[int, int]] = set(relations.adjacent)
+    for child, needed in enumerate(rules.required):
+        if len(needed) > rules.max_parents[child]:
+            return True
+        if not all(rules.allowed[child, parent] for parent in needed):
+            return True
+        above[list(needed), child] = True
+        edges |= set(combinations((child, *needed), 2))
+    for a, b in relations.ancestors:
+        above[a, b] = True
+    above = _closed(above)
+    if above.diagonal().any() or any(above[a, b] for a, b in relations.non_ancestors):
+        return True
+    possible = rules.allowed.T.astype(bool) & ~above.T  # [parent, child]
+    for a, b in relations.non_ancestors:
+        possible[a, b] = False
+    if any(not (possible[a, b] or possible[b, a]) for a, b in relations.adjacent):
+        return True
+    reach = _closed(possible)
+    if any(not reach[a, b] for a, b in relations.ancestors):
+        return True
+    return contraction_degeneracy(Graph.from_edges(n, edges)) > treewidth
+
+
+def _closed(above: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the transitive closure of a relation."""
+    closed = above.copy()
+    for v in range(len(closed)):
+        closed |= np.outer(closed[:, v], closed[v])
+    return closed
+
+
+def _seconds(clock: Deadline, share: float, most: float) -> Deadline:
+    return Deadline(min(share * clock.left_or_forever, most))
+
+
+def _is_within(dag: Dag, limit: WidthLimit) -> bool:
+    found = exact_treewidth(dag.moral_graph(), time_limit=WIDTH_SECONDS)
+    return limit.allows_all(found.decomposition)
+
+
+def _by_hand(
+    rules: ParentRules, relations: Relations, limit: WidthLimit, clock: Deadline
+) -> Dag | None:
     """Return a structure of required arcs and those that relations ask for, or None."""
     parents = [set(needed) for needed in rules.required]
     goals = [*(("adjacent", pair) for pair in relations.adjacent)]
@@ -70,12 +138,13 @@ def _by_hand(rules: ParentRules, relations: Relations, treewidth: int) -> Dag | 
     def complete(i: int) -> Dag | None:
         nonlocal steps
         steps += 1
-        if steps > MAX_STEPS:
+        if interrupts.pending():
+            raise KeyboardInterrupt
+        if steps > MAX_STEPS or clock.passed:
             return None
         if i == len(goals):
             dag = Dag(tuple(tuple(sorted(ps)) for ps in parents))
-            width = exact_treewidth(dag.moral_graph(), time_limit=WIDTH_SECONDS).upper
-            return dag if width <= treewidth else None
+            return dag if _is_within(dag, limit) else None
         kind, (a, b) = goals[i]
         for path in _ways(kind, a, b, parents, rules):
             added = [(u, v) for u, v in path if u not in parents[v]]
@@ -120,12 +189,16 @@ def _ways(
         yield [(a, w), (w, b)]
 
 
-def _by_program(rules: ParentRules, relations: Relations, treewidth: int) -> Dag | None:
+def _by_program(
+    rules: ParentRules, relations: Relations, treewidth: int, clock: Deadline
+) -> Dag | None:
     """Return a structure that an integer program finds, or None if that is infeasible."""
     from twbn.solvers.highs import solve_here
 
     program, arc = _rule_program(rules, relations, treewidth)
-    status, x = solve_here(program, DECISION_SECONDS)
+    status, x = solve_here(program, clock.left or DECISION_SECONDS)
+    if interrupts.pending():
+        raise KeyboardInterrupt
     if status == "infeasible":
         return None
     if x is None:

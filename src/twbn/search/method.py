@@ -104,8 +104,8 @@ class Method:
         for name in RELATIONS:
             if given.get(name) and not self.keeps_relations:
                 able = sorted(method.name for method in METHODS.values() if method.keeps_relations)
-                problem = f" is an option of {', '.join(able)}, not of method {self.name!r}"
-                raise OptionError(Option(name), problem)
+                msg = f"method {self.name!r} does not support "
+                raise OptionError(msg, Option(name), f"; use {', '.join(able)}")
 
     def checked_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options, or raise OptionError if the method does not have one of them."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from twbn import _core
 from twbn.checks import unknown
 from twbn.errors import Option, OptionError
+from twbn.scores.rules import listed_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -45,6 +46,11 @@ class Relations:
 
     def __bool__(self) -> bool:
         return bool(self.adjacent or self.ancestors or self.non_ancestors)
+
+    @property
+    def pairs(self) -> tuple[tuple[Pair, ...], ...]:
+        """The pairs of each kind, in the order of `RELATIONS`."""
+        return self.adjacent, self.ancestors, self.non_ancestors
 
     def broken(self, parents: Sequence[Collection[int]]) -> Iterator[tuple[str, Pair]]:
         """Yield the kind and the pair of each rule that a structure breaks."""
@@ -121,13 +127,9 @@ def make_relations(
 def _pairs(
     kind: str, pairs: Iterable[tuple[str, str]], position: dict[str, int]
 ) -> Iterator[tuple[int, int]]:
-    for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2:
-            raise OptionError(Option(kind), f" takes pairs of variables, got {pair!r}")
+    for pair in listed_pairs(kind, pairs):
         for name in pair:
             if name not in position:
                 problem = unknown("variable", name, list(position))
-                raise OptionError(Option(kind), f" {tuple(pair)!r}: {problem}")
-        if pair[0] == pair[1]:
-            raise OptionError(Option(kind), f" {tuple(pair)!r} names one variable twice")
+                raise OptionError(Option(kind), f" {pair!r}: {problem}")
         yield position[pair[0]], position[pair[1]]

@@ -64,23 +64,26 @@ def first_chain(scores: LocalScores, run: Run) -> Chain:
 
 def _that_keeps_relations(scores: LocalScores, run: Run) -> ProvedDag:
     """Return a structure that keeps all rules; OptionError if none is found."""
+    lazy = isinstance(scores, LazyScores)
     rules = scores.rules if isinstance(scores, LazyScores) else rules_of(scores)
     try:
-        dag = structure_that_keeps(rules, run.relations, run.k)
+        dag = structure_that_keeps(rules, run.relations, run.limit, run.deadline)
     except TimeoutError:
         msg = (
-            "no structure that keeps all rules within the limit was found, which does not prove "
-            "that there is none; give one as "
+            "found no structure that satisfies all the rules; one may still exist: relax a rule, "
+            "or pass such a structure as "
         )
         raise OptionError(msg, Option("start")) from None
     if dag is None:
-        msg = "no structure within the limit keeps all rules"
+        msg = "no structure within the limit satisfies all the rules"
+        if not lazy:
+            msg += " and has its parent sets in the scores"
         raise OptionError(msg)
     proof = exact_treewidth(dag.moral_graph(), time_limit=2.0).decomposition
     if not run.limit.allows_all(proof) or scores.total(dag) == -math.inf:
         msg = (
-            "a structure that keeps all rules was found, but it is too wide or not in the scores; "
-            "compute scores with prune=False, or give another as "
+            "the structure that was found for the rules is too wide, or has parent sets that were "
+            "not scored; pass one as "
         )
         raise OptionError(msg, Option("start"))
     return ProvedDag(dag, proof)

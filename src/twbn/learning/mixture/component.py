@@ -1,0 +1,121 @@
+"""One component of a mixture while it is learned: its structure and what its rows say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twbn.learning.mixture.gamma import digamma, log_gamma
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from twbn.data.table import Table
+    from twbn.graphs.dag import Dag
+    from twbn.graphs.decomposition import TreeDecomposition
+    from twbn.learning.mixture.rows import Rows
+
+__all__ = ["Component", "searched"]
+
+#: Weights are whole multiples of this for a search: counting is then as fast as without weights.
+UNIT = 1 / 64
+
+
+@dataclass(frozen=True)
+class Component:
+    """A structure with its proof, and the expected counts of its families in the rows.
+
+    The parameters are not numbers but distributions: Dirichlet, with the counts and an equivalent
+    sample size, so that few rows say little (variational Bayes).
+    """
+
+    dag: Dag
+    decomposition: TreeDecomposition
+    counts: tuple[NDArray[np.float64], ...]
+    ess: float
+
+    @classmethod
+    def of(
+        cls,
+        dag: Dag,
+        decomposition: TreeDecomposition,
+        rows: Rows,
+        weights: NDArray[np.float64],
+        ess: float,
+    ) -> Component:
+        """Return a structure with its counts in weighted rows."""
+        n_states = rows.table.n_states.tolist()
+        counts = tuple(
+            _family_counts(rows.codes, (*parents, v), n_states, weights)
+            for v, parents in enumerate(dag.parents)
+        )
+        return cls(dag, decomposition, counts, ess)
+
+    def with_weights(self, rows: Rows, weights: NDArray[np.float64]) -> Component:
+        """Return the same structure with the counts of other weights."""
+        return Component.of(self.dag, self.decomposition, rows, weights, self.ess)
+
+    def score(self) -> float:
+        """Return the BDeu score of the structure: the marginal likelihood of its counts."""
+        return sum(_bdeu(counts, self.ess) for counts in self.counts)
+
+    def expected_logs(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the expectation, over the parameters, of ln P(row) for every row."""
+        total = np.zeros(len(codes))
+        for v, (parents, counts) in enumerate(zip(self.dag.parents, self.counts, strict=True)):
+            alpha = counts + self.ess / counts.size
+            logs = digamma(alpha) - digamma(alpha.sum(axis=-1, keepdims=True))
+            total += logs.ravel()[_cells(codes, (*parents, v), counts.shape)]
+        return total
+
+
+def searched(
+    learn: Any,
+    rows: Rows,
+    weights: NDArray[np.float64],
+    before: Component | None,
+    options: dict[str, Any],
+) -> tuple[Dag, TreeDecomposition] | None:
+    """Return the structure that a search finds for weighted rows; None where none have weight."""
+    rounded = np.round(weights / UNIT) * UNIT
+    if not (rounded > 0).any():
+        return None
+    table: Table = rows.weighted(rounded)
+    start = {} if before is None else {"start": before.dag}
+    result = learn(table, method="anneal", **options, **start)
+    return result.dag, result.decomposition
+
+
+def _cells(
+    codes: NDArray[np.int32], family: tuple[int, ...], shape: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Return where every row is in the table of a family."""
+    place = codes[:, family[0]].astype(np.int64)
+    for u, n_states in zip(family[1:], shape[1:], strict=True):
+        place *= n_states
+        place += codes[:, u]
+    return place
+
+
+def _family_counts(
+    codes: NDArray[np.int32],
+    family: tuple[int, ...],
+    n_states: list[int],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    shape = tuple(n_states[u] for u in family)
+    size = int(np.prod(shape))
+    counts = np.bincount(_cells(codes, family, shape), weights, size)
+    return counts.reshape(shape).astype(np.float64)
+
+
+def _bdeu(counts: NDArray[np.float64], ess: float) -> float:
+    """Return the BDeu score of a family from its counts, which need not be whole numbers."""
+    child = counts.reshape(-1, counts.shape[-1])
+    prior = ess / counts.size
+    above = prior * counts.shape[-1]
+    cells = log_gamma(child + prior) - float(log_gamma(np.array(prior)))
+    sums = log_gamma(child.sum(axis=1) + above) - float(log_gamma(np.array(above)))
+    return float(cells.sum() - sums.sum())
