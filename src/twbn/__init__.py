@@ -25,18 +25,27 @@ if TYPE_CHECKING:
         write_td,
     )
     from twbn.graphs.treewidth.exact import treewidth
-    from twbn.inference import Inference
+    from twbn.inference import Inference, MixtureInference
     from twbn.learning import (
         TreewidthBN,
         TreewidthClassifier,
+        TreewidthMixture,
         confidence,
         fit,
         fit_incomplete,
         learn_incomplete,
+        learn_mixture,
         read_rules,
     )
     from twbn.learning.learn import learn
-    from twbn.network import Network, read_network, write_network
+    from twbn.network import (
+        Mixture,
+        Network,
+        read_mixture,
+        read_network,
+        write_mixture,
+        write_network,
+    )
     from twbn.report import (
         plot_sensitivity,
         plot_trace,
@@ -78,6 +87,8 @@ __all__ = [
     "LazyScores",
     "LocalScores",
     "Method",
+    "Mixture",
+    "MixtureInference",
     "Network",
     "Run",
     "ScoreTable",
@@ -86,6 +97,7 @@ __all__ = [
     "TreeDecomposition",
     "TreewidthBN",
     "TreewidthClassifier",
+    "TreewidthMixture",
     "TwbnError",
     "__version__",
     "as_table",
@@ -96,12 +108,14 @@ __all__ = [
     "fit_incomplete",
     "learn",
     "learn_incomplete",
+    "learn_mixture",
     "plot_sensitivity",
     "plot_trace",
     "plot_treewidth",
     "polish",
     "read_gr",
     "read_jkl",
+    "read_mixture",
     "read_network",
     "read_result",
     "read_rules",
@@ -114,6 +128,7 @@ __all__ = [
     "write_comparison",
     "write_gr",
     "write_jkl",
+    "write_mixture",
     "write_network",
     "write_report",
     "write_result",
@@ -135,11 +150,13 @@ _FROM = {
         "METHODS", "Method", "Run", "SearchResult", "polish", "read_result", "register",
         "search_method", "upper_bound", "write_result",
     ),
-    "network": ("Network", "read_network", "write_network"),
-    "inference": ("Inference",),
+    "network": (
+        "Mixture", "Network", "read_mixture", "read_network", "write_mixture", "write_network",
+    ),
+    "inference": ("Inference", "MixtureInference"),
     "learning": (
-        "TreewidthBN", "TreewidthClassifier", "confidence", "fit", "fit_incomplete", "learn",
-        "learn_incomplete", "read_rules",
+        "TreewidthBN", "TreewidthClassifier", "TreewidthMixture", "confidence", "fit",
+        "fit_incomplete", "learn", "learn_incomplete", "learn_mixture", "read_rules",
     ),
     "report": (
         "plot_sensitivity", "plot_trace", "plot_treewidth", "write_comparison", "write_report",

@@ -23,6 +23,7 @@ from twbn.cli.info import info
 from twbn.cli.ktree import ktree
 from twbn.cli.learn import learn
 from twbn.cli.map import map_states
+from twbn.cli.mixture import mixture
 from twbn.cli.mpe import mpe
 from twbn.cli.option_groups import (
     with_method_options,
@@ -60,6 +61,7 @@ def make_app() -> typer.Typer:
     app.command()(with_method_options(with_rule_options(with_table_options(learn))))
     app.command()(with_table_options(bound))
     app.command()(with_rule_options(with_table_options(confidence)))
+    app.command()(with_table_options(mixture))
     app.command()(verify)
     app.command()(fit)
     app.command()(with_text_options(update))

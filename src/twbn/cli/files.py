@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import twbn
 from twbn.data.columns import MISSING
 from twbn.data.discretize import SCORE
-from twbn.errors import OptionError
+from twbn.errors import OptionError, TwbnError
 from twbn.network.fit import codings_of
+from twbn.network.formats.json import json_document
+from twbn.network.formats.mixtures import is_mixture, mixture_from_document
 from twbn.report.template import require_packages
 
 if TYPE_CHECKING:
@@ -25,8 +28,10 @@ __all__ = [
     "check_target",
     "check_writes_csv",
     "coded_rows",
+    "engine_of",
     "like_result",
     "read_data",
+    "read_model",
     "read_result_or_network",
     "read_scores",
     "read_scores_or_data",
@@ -114,7 +119,10 @@ def read_scores(source: Path, states_from: Path | None) -> twbn.ScoreTable:
 
 
 def coded_rows(
-    path: Path, network: twbn.Network, reading: Mapping[str, Any], target: str | None = None
+    path: Path,
+    network: twbn.Network | twbn.Mixture,
+    reading: Mapping[str, Any],
+    target: str | None = None,
 ) -> twbn.Table:
     """Read rows, coded like the network; the target column may be absent."""
     reading = remembered(reading, network)
@@ -126,7 +134,7 @@ def coded_rows(
     return twbn.read_table(path, like=like, **more, **options)
 
 
-def remembered(reading: Mapping[str, Any], network: twbn.Network) -> dict[str, Any]:
+def remembered(reading: Mapping[str, Any], network: twbn.Network | twbn.Mixture) -> dict[str, Any]:
     """Return how to read rows: as told, or else as the rows that a network was fitted to."""
     told = {name: value for name, value in reading.items() if value != UNSET[name]}
     return {**UNSET, **network.data_options, **told}
@@ -158,6 +166,23 @@ def check_target(path: Path | None) -> None:
     if path is not None and path.is_dir():
         msg = f"{path} is a folder, not a file to write"
         raise OptionError(msg)
+
+
+def read_model(path: Path) -> twbn.Network | twbn.Mixture:
+    """Read a network or a mixture, whichever the file says it is."""
+    if path.suffixes[-1:] == [".json"] or path.suffixes[-2:] == [".json", ".gz"]:
+        with suppress(TwbnError):  # the network reader reports what is wrong
+            document = json_document(path)
+            if is_mixture(document):
+                return mixture_from_document(document, str(path))
+    return twbn.read_network(path)
+
+
+def engine_of(model: twbn.Network | twbn.Mixture, **options: Any) -> Any:
+    """Return the engine that answers questions to a network or a mixture."""
+    if isinstance(model, twbn.Mixture):
+        return twbn.MixtureInference(model, **options)
+    return twbn.Inference(model, **options)
 
 
 def check_page(path: Path | None, *inputs: Path | None) -> None:

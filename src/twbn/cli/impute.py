@@ -8,9 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-import twbn
 from twbn.cli.console import escape, out
-from twbn.cli.files import check_target, check_writes_csv, remembered, write_csv
+from twbn.cli.files import (
+    check_target,
+    check_writes_csv,
+    engine_of,
+    read_model,
+    remembered,
+    write_csv,
+)
 from twbn.cli.options import Data, Out, Seed
 from twbn.data.columns import MISSING, NumberColumn
 from twbn.data.interpret import Parsing
@@ -34,7 +40,7 @@ def impute(
     """Fill the missing cells of every row, given the row's other cells; writes text like DATA."""
     check_target(out_file)
     check_writes_csv(out_file)
-    engine = twbn.Inference(twbn.read_network(net))
+    engine = engine_of(read_model(net))
     reading = remembered(reading, engine.network)
     options = ReadOptions(
         reading["delimiter"], reading["header"], reading["encoding"], reading["skip_rows"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import twbn
 from twbn.cli.console import escape, out, print_json
+from twbn.cli.files import engine_of, read_model
 from twbn.cli.options import AsJson, Do, Evidence, Net, evidence_of
 
 __all__ = ["mpe"]
@@ -11,7 +11,7 @@ __all__ = ["mpe"]
 
 def mpe(net: Net, evidence: Evidence = None, do: Do = None, as_json: AsJson = False) -> None:
     """Print the most probable states of all variables, given evidence and interventions."""
-    engine = twbn.Inference(twbn.read_network(net))
+    engine = engine_of(read_model(net))
     known = evidence_of(evidence)
     if do:
         engine = engine.under(evidence_of(do, "--do"), known)

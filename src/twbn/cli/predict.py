@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-import twbn
 from twbn.cli.console import escape, out
-from twbn.cli.files import check_target, coded_rows, write_csv
+from twbn.cli.files import check_target, coded_rows, engine_of, read_model, write_csv
 from twbn.cli.options import Data, Do, OptionalOut, evidence_of
 from twbn.files import writing
 
@@ -27,11 +26,11 @@ def predict(
 ) -> None:
     """Predict one variable in every row: its most probable state and all probabilities."""
     check_target(out_file)
-    network = twbn.read_network(net)
+    network = read_model(net)
     states = network.states[network.index(target)]
     rows_read = coded_rows(data, network, reading, target)
     set_to = evidence_of(do, "--do") if do else None
-    values = twbn.Inference(network).predict_proba(rows_read, target, do=set_to)
+    values = engine_of(network).predict_proba(rows_read, target, do=set_to)
     rows = [[states[int(row.argmax())], *row.tolist()] for row in values]
     names = [target, *(f"P({target}={state})" for state in states)]
     if out_file is None:

@@ -9,7 +9,9 @@ import typer
 
 import twbn
 from twbn.cli.console import escape, out, print_json
+from twbn.cli.files import engine_of, read_model
 from twbn.cli.options import AsJson, Do, Evidence, MemoryText, Net, Query, evidence_of
+from twbn.errors import OptionError
 
 __all__ = ["query"]
 
@@ -28,8 +30,11 @@ def query(
     as_json: AsJson = False,
 ) -> None:
     """Print the posterior of each queried variable, given evidence and interventions."""
-    network = twbn.read_network(net)
-    engine = twbn.Inference(network, memory_limit=memory_limit)
+    network = read_model(net)
+    engine = engine_of(network, memory_limit=memory_limit)
+    if explain and isinstance(network, twbn.Mixture):
+        msg = f"--explain is for single networks; {net} is a mixture of {network.n_components}"
+        raise OptionError(msg)
     known = evidence_of(evidence)
     if do:
         engine = engine.under(evidence_of(do, "--do"), known)

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-import twbn
 from twbn.cli.console import escape, out
-from twbn.cli.files import cells_of, check_target, write_csv
+from twbn.cli.files import cells_of, check_target, read_model, write_csv
 from twbn.cli.options import Net, OptionalOut, Seed
 from twbn.files import writing
 
@@ -24,7 +23,7 @@ def sample(
 ) -> None:
     """Draw rows from a network."""
     check_target(out_file)
-    table = twbn.read_network(net).sample(n_rows, seed=seed)
+    table = read_model(net).sample(n_rows, seed=seed)
     if out_file is None:
         write_csv(sys.stdout, table.names, cells_of(table))
         return

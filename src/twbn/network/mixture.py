@@ -18,7 +18,7 @@ from twbn.network.network import MAX_CELLS, Network
 from twbn.views import Viewed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -96,6 +96,11 @@ class Mixture(Coded, Viewed):
     def n_variables(self) -> int:
         """Number of variables."""
         return len(self.names)
+
+    @property
+    def data_options(self) -> Mapping[str, Any]:
+        """How the file of the rows that it was fitted to was read, if there was one."""
+        return self.networks[0].data_options
 
     @property
     def n_parameters(self) -> int:

@@ -14,11 +14,12 @@ from twbn.errors import DataError, MemoryLimitError, OptionError, VerificationEr
 from twbn.files import write_text
 from twbn.inference import Inference, JunctionTree
 from twbn.learning.parameters import fit
-from twbn.network import Network
+from twbn.network import Mixture, Network
 from twbn.network.fit import coded_like
 from twbn.report.arc_styles import arc_styles
 from twbn.report.charts import trace_svg
 from twbn.report.drawing import MAX_BARS, draw_decomposition, draw_network
+from twbn.report.mixture_page import mixture_page
 from twbn.report.template import render, require_packages
 from twbn.scores import LazyScores, LocalScores
 from twbn.scores.kinds import SCORES
@@ -46,7 +47,7 @@ LEAST_PROBABILITY = 1e-30
 
 
 def write_report(
-    source: SearchResult | Network,
+    source: SearchResult | Network | Mixture,
     path: str | os.PathLike[str],
     *,
     data: Any = None,
@@ -59,7 +60,8 @@ def write_report(
     Parameters
     ----------
     source
-        A result (also from `read_result`), or a network.
+        A result (also from `read_result`), a network, or a mixture, whose page shows what sets its
+        components apart and their networks, without a panel.
     path
         The HTML file to write. It is self-contained and needs no connection.
     data
@@ -80,6 +82,12 @@ def write_report(
     """
     require_packages()
     path = Path(path)
+    if isinstance(source, Mixture):
+        if data is not None or scores is not None or confidence is not None:
+            msg = "the page of a mixture shows neither data nor scores nor confidence"
+            raise OptionError(msg)
+        write_text(path, mixture_page(source, title=title or path.stem))
+        return
     shown = {"data": data, "scores": scores, "confidence": confidence}
     page = network_page(source, **shown, title=title or path.stem)
     write_text(path, page)

@@ -10,12 +10,12 @@ import numpy as np
 from twbn.data import Table
 from twbn.errors import MissingDependencyError, TwbnError
 from twbn.graphs import Dag, KTree, TreeDecomposition
-from twbn.inference import Inference, Posterior
-from twbn.inference.posterior import Marginals
+from twbn.inference import Inference, Marginals, MixtureInference, Posterior
 from twbn.learning.arc_confidence import Confidence
-from twbn.network import Network
+from twbn.network import Mixture, Network
 from twbn.report.arc_styles import arc_styles
 from twbn.report.drawing import draw_decomposition, draw_network, svg
+from twbn.report.mixture_page import mixture_view
 from twbn.report.network_page import network_page
 from twbn.report.template import render
 from twbn.search.result import SearchResult
@@ -41,6 +41,8 @@ def view(value: Any) -> str | None:
             return _table(value)
         if isinstance(value, Posterior | Marginals):
             return _posteriors([value] if isinstance(value, Posterior) else list(value.values()))
+        if isinstance(value, Mixture | MixtureInference):
+            return mixture_view(value if isinstance(value, Mixture) else value.mixture)
         network = value.network if isinstance(value, Inference) else value
         page = _live_page(network) if isinstance(network, Network) else None
         name = f"twbn-{uuid4().hex}"  # of an element: the same value may be shown twice

@@ -13,14 +13,25 @@ from twbn.reproduce.published import PROOF_BOUNDS, PROOF_TIMES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["PARTS", "SIZES", "TUNED", "TUNED_PRIORS", "Cell", "Size", "plan", "score_cell"]
+__all__ = [
+    "MIXTURES",
+    "PARTS",
+    "SIZES",
+    "TUNED",
+    "TUNED_PRIORS",
+    "Cell",
+    "Size",
+    "plan",
+    "score_cell",
+]
 
 
 @dataclass(frozen=True)
 class Cell:
     """One run: a method on a data set with a budget. Its fields are its key in the results."""
 
-    study: str  # "proof" (Table 1), "score" (Tables 2 and 3), "network", "density", "tuned"
+    study: str  # "proof" (Table 1), "score" (Tables 2 and 3), "network", "density", "tuned",
+    # "mixture"
     data: str
     treewidth: int
     method: str  # of METHODS; "bound" for an upper bound, "empty" for the graph without arcs
@@ -54,6 +65,7 @@ class Size:
     learn_seconds: float | None  # of a network or density run, scoring included
     learn_iterations: int | None
     tuned_seconds: float | None  # of each run whose options are chosen on validation rows
+    mixture_seconds: float | None  # of each mixture, all of its options together
 
     def scaled(self, budget: float) -> Size:
         """Return this size with `budget` seconds for every run."""
@@ -71,6 +83,7 @@ class Size:
             learn_seconds=budget,
             learn_iterations=None,
             tuned_seconds=budget,
+            mixture_seconds=budget,
         )
 
 
@@ -79,6 +92,9 @@ TUNED = ((6, 5.0), (8, 1.0), (8, 10.0), (8, 30.0))
 #: The same for the prior of the parameters.
 TUNED_PRIORS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
+#: Treewidth limits and numbers of bags of the mixtures among which validation rows choose.
+MIXTURES = ((3, 1), (4, 4))
+
 _NETWORKS = ("alarm", "hailfinder", "win95pts", "hepar2", "andes", "munin1", "pigs")
 _DENSITIES = ("nltcs", "plants", "jester", "accidents", "dna")
 
@@ -86,16 +102,17 @@ SIZES = {
     "quick": Size(
         "quick", ("nursery", "breast", "wdbc"), ("nursery", "breast"), 4.0, 5, None,
         (("sample", 60_000), ("sample-exact", 600), ("anneal", 200_000)), (1.0, 4.0), 4.0,
-        ("alarm",), (2, 5, 8), ("nltcs",), (1, 2, 4, 8), None, 200_000, None,
+        ("alarm",), (2, 5, 8), ("nltcs",), (1, 2, 4, 8), None, 200_000, None, None,
     ),
     "standard": Size(
         "standard", datasets.NAMES, tuple(PROOF_TIMES["dp"]), 60.0, 10, 4.0, (), (10.0, 60.0), 30.0,
         _NETWORKS, (2, 5, 8), _DENSITIES, (1, 2, 3, 4, 6, 8, 10), 15.0, None, 60.0,
+        600.0,
     ),
     "paper": Size(
         "paper", datasets.NAMES, tuple(PROOF_TIMES["dp"]), 10_800.0, 10, 600.0, (),
         (600.0, 10_800.0), 600.0, _NETWORKS, (2, 5, 8), _DENSITIES, (1, 2, 3, 4, 6, 8, 10), 600.0,
-        None, 600.0,
+        None, 600.0, 1200.0,
     ),
 }  # fmt: skip
 
@@ -108,6 +125,7 @@ PARTS = {
     "networks": "data sampled from known networks",
     "density": "held-out likelihood beside a Chow-Liu tree",
     "tuned": "held-out likelihood without a cap on parents, options chosen on validation rows",
+    "mixtures": "held-out likelihood of mixtures, beside the best published tractable models",
     "study": "local search against sampling; what the treewidth limit costs and buys",
 }
 
@@ -135,6 +153,8 @@ def plan(parts: Iterable[str], size: Size) -> list[Cell]:
             cells |= dict.fromkeys(_networks(size))
         if part == "tuned":
             cells |= dict.fromkeys(_tuned(size))
+        if part == "mixtures":
+            cells |= dict.fromkeys(_mixtures(size))
         if part in {"density", "study"}:
             cells |= dict.fromkeys(_densities(size))
     return list(cells)
@@ -190,6 +210,18 @@ def _tuned(size: Size) -> Iterator[Cell]:
             "auto",
             seconds=size.tuned_seconds,
             iterations=None if size.tuned_seconds is not None else size.learn_iterations,
+        )
+
+
+def _mixtures(size: Size) -> Iterator[Cell]:
+    for data in size.densities:
+        yield Cell(
+            "mixture",
+            data,
+            max(MIXTURES)[0],
+            "mixture",
+            seconds=size.mixture_seconds,
+            iterations=None if size.mixture_seconds is not None else 1000,
         )
 
 

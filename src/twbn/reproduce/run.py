@@ -15,9 +15,9 @@ from twbn.data import Table, datasets
 from twbn.errors import DataError, MemoryLimitError, MissingDependencyError
 from twbn.graphs import Dag
 from twbn.inference import Inference
-from twbn.learning import learn
+from twbn.learning import learn, learn_mixture
 from twbn.network import Network, fit, read_network
-from twbn.reproduce.plan import TUNED, TUNED_PRIORS
+from twbn.reproduce.plan import MIXTURES, TUNED, TUNED_PRIORS
 from twbn.reproduce.published import max_parents
 from twbn.reproduce.store import Outcome
 from twbn.scores import LazyScores, ScoreTable, compute_scores
@@ -95,7 +95,7 @@ def absent(cells: Sequence[Cell], data: Data) -> dict[str, str]:
     for study, name in sorted({(cell.study, cell.data) for cell in cells}):
         if study == "network":
             paths = [data.folder / "bif" / f"{name}.bif"]
-        elif study in {"density", "tuned"}:
+        elif study in {"density", "tuned", "mixture"}:
             base = data.folder / "density" / name
             parts = ("train", "test") if study == "density" else ("train", "valid", "test")
             paths = [base / f"{name}.{part}.data" for part in parts]
@@ -166,7 +166,7 @@ class _Finished:
 
 def run_cell(cell: Cell, data: Data) -> Outcome:
     """Run one cell; exceeding the memory limit is an outcome, too."""
-    studies = {"network": _network, "density": _density, "tuned": _tuned}
+    studies = {"network": _network, "density": _density, "tuned": _tuned, "mixture": _mixture}
     run = studies.get(cell.study, _score)
     try:
         return run(cell, data)
@@ -252,6 +252,36 @@ def _tuned(cell: Cell, data: Data) -> Outcome:
     _, about, result, network = best
     held_out = float(network.log_likelihood(test).mean())
     return Outcome(**{**vars(_outcome(result)), "held_out": held_out, "note": about})
+
+
+def _mixture(cell: Cell, data: Data) -> Outcome:
+    """Learn mixtures with several options, which share the time; take the best on other rows."""
+    rows, test = data.split(cell.data)
+    validation = data.validation(cell.data)
+    begun = time.perf_counter()
+    found = [
+        learn_mixture(
+            rows,
+            treewidth=treewidth,
+            n_bags=n_bags,
+            held_out=validation,
+            time_limit=None if cell.seconds is None else cell.seconds / len(MIXTURES),
+            max_iterations=cell.iterations,
+            seed=cell.seed,
+        )
+        for treewidth, n_bags in MIXTURES
+    ]
+    best = max(range(len(found)), key=lambda i: found[i].held_out or -np.inf)
+    result, (treewidth, n_bags) = found[best], MIXTURES[best]
+    about = f"limit {treewidth}, {result.mixture.n_components} components"
+    return Outcome(
+        "time_limit" if cell.seconds is not None else "iteration_limit",
+        result.objective,
+        took=time.perf_counter() - begun,
+        n_iterations=len(result.trace),
+        held_out=float(result.mixture.log_likelihood(test).mean()),
+        note=about + (f" in {n_bags} bags" if n_bags > 1 else ""),
+    )
 
 
 def _learn(cell: Cell, source: ScoreTable | Table) -> SearchResult:

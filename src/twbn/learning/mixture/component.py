@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twbn import interrupts
 from twbn.learning.mixture.gamma import digamma, log_gamma
 
 if TYPE_CHECKING:
@@ -48,10 +49,17 @@ class Component:
         """Return a structure with its counts in weighted rows."""
         n_states = rows.table.n_states.tolist()
         counts = tuple(
-            _family_counts(rows.codes, (*parents, v), n_states, weights)
+            _family_counts(rows, (*parents, v), n_states, weights)
             for v, parents in enumerate(dag.parents)
         )
         return cls(dag, decomposition, counts, ess)
+
+    @staticmethod
+    def family(
+        rows: Rows, v: int, parents: tuple[int, ...], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the counts of a family: one axis for each parent, the variable's own last."""
+        return _family_counts(rows, (*parents, v), rows.table.n_states.tolist(), weights)
 
     def with_weights(self, rows: Rows, weights: NDArray[np.float64]) -> Component:
         """Return the same structure with the counts of other weights."""
@@ -61,13 +69,13 @@ class Component:
         """Return the BDeu score of the structure: the marginal likelihood of its counts."""
         return sum(_bdeu(counts, self.ess) for counts in self.counts)
 
-    def expected_logs(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    def expected_logs(self, rows: Rows) -> NDArray[np.float64]:
         """Return the expectation, over the parameters, of ln P(row) for every row."""
-        total = np.zeros(len(codes))
+        total = np.zeros(len(rows.weights))
         for v, (parents, counts) in enumerate(zip(self.dag.parents, self.counts, strict=True)):
             alpha = counts + self.ess / counts.size
             logs = digamma(alpha) - digamma(alpha.sum(axis=-1, keepdims=True))
-            total += logs.ravel()[_cells(codes, (*parents, v), counts.shape)]
+            total += logs.ravel()[_cells(rows, (*parents, v), counts.shape)]
         return total
 
 
@@ -78,36 +86,42 @@ def searched(
     before: Component | None,
     options: dict[str, Any],
 ) -> tuple[Dag, TreeDecomposition] | None:
-    """Return the structure that a search finds for weighted rows; None where none have weight."""
+    """Return the structure that a search finds for weighted rows.
+
+    None where no row has weight, or where Ctrl-C ended the search before there was a structure.
+    """
     rounded = np.round(weights / UNIT) * UNIT
     if not (rounded > 0).any():
         return None
     table: Table = rows.weighted(rounded)
     start = {} if before is None else {"start": before.dag}
-    result = learn(table, method="anneal", **options, **start)
+    try:
+        result = learn(table, method="anneal", **options, **start)
+    except KeyboardInterrupt:
+        if interrupts.pending():  # what was found before is kept
+            return None
+        raise
     return result.dag, result.decomposition
 
 
-def _cells(
-    codes: NDArray[np.int32], family: tuple[int, ...], shape: tuple[int, ...]
-) -> NDArray[np.int64]:
+def _cells(rows: Rows, family: tuple[int, ...], shape: tuple[int, ...]) -> NDArray[np.intp]:
     """Return where every row is in the table of a family."""
-    place = codes[:, family[0]].astype(np.int64)
+    place: NDArray[np.intp] = rows.columns[family[0]].copy()
     for u, n_states in zip(family[1:], shape[1:], strict=True):
         place *= n_states
-        place += codes[:, u]
+        place += rows.columns[u]
     return place
 
 
 def _family_counts(
-    codes: NDArray[np.int32],
+    rows: Rows,
     family: tuple[int, ...],
     n_states: list[int],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     shape = tuple(n_states[u] for u in family)
     size = int(np.prod(shape))
-    counts = np.bincount(_cells(codes, family, shape), weights, size)
+    counts = np.bincount(_cells(rows, family, shape), weights, size)
     return counts.reshape(shape).astype(np.float64)
 
 

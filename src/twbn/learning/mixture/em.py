@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,19 @@ if TYPE_CHECKING:
     from twbn.deadline import Deadline
     from twbn.learning.mixture.rows import Rows
 
-__all__ = ["Search", "State", "added_up", "first_state", "objective", "settled", "with_structures"]
+__all__ = [
+    "Search",
+    "State",
+    "added_up",
+    "counted",
+    "first_state",
+    "objective",
+    "settled",
+    "with_structures",
+]
+
+X = TypeVar("X")
+Y = TypeVar("Y")
 
 #: Prior weight of every component, in rows.
 PRIOR_WEIGHT = 1.0
@@ -80,7 +92,9 @@ def first_state(
     found = search.run(rows, weights, [None] * len(weights), seconds)
     kept = [i for i, component in enumerate(found) if component is not None]
     components = tuple(component for component in found if component is not None)
-    return State(components, _normalised(shares[:, kept]))
+    if not components:  # interrupted before there was anything to keep
+        raise KeyboardInterrupt
+    return counted(rows, components, _normalised(shares[:, kept]))
 
 
 def objective(rows: Rows, state: State) -> float:
@@ -117,39 +131,58 @@ def settled(
     return state, trace
 
 
-def with_structures(search: Search, rows: Rows, state: State, seconds: float | None) -> State:
-    """Return the state with better structures, where a search finds some."""
-    weights = [column * rows.weights for column in state.shares.T]
-    found = search.run(rows, weights, state.components, seconds)
-    components = tuple(
-        old if new is None or new.score() <= old.score() else new
-        for old, new in zip(state.components, found, strict=True)
-    )
-    return replace(state, components=components)
+def with_structures(
+    search: Search,
+    rows: Rows,
+    state: State,
+    seconds: float | None,
+    which: Sequence[int] | None = None,
+) -> State:
+    """Return the state with better structures, where a search finds some.
+
+    All components are searched, or those at the positions `which`.
+    """
+    chosen = range(len(state.components)) if which is None else which
+    weights = [state.shares[:, i] * rows.weights for i in chosen]
+    found = search.run(rows, weights, [state.components[i] for i in chosen], seconds)
+    components = list(state.components)
+    for i, new in zip(chosen, found, strict=True):
+        if new is not None and new.score() > components[i].score():
+            components[i] = new
+    return replace(state, components=tuple(components))
 
 
 def added_up(rows: Rows, state: State, groups: Sequence[Sequence[int]]) -> State:
     """Return the state with components merged: each group keeps the structure of its first."""
     shares = np.column_stack([state.shares[:, list(group)].sum(axis=1) for group in groups])
     firsts = [state.components[group[0]] for group in groups]
-    return _counted(rows, firsts, shares)
+    return counted(rows, firsts, shares)
 
 
 def _step(rows: Rows, state: State) -> State:
     """Share the rows out anew, and count them."""
     n = rows.weights @ state.shares + PRIOR_WEIGHT
     expected = digamma(n) - float(digamma(np.array(n.sum())))
-    logs = np.column_stack([c.expected_logs(rows.codes) for c in state.components]) + expected
+    found = _for_each(rows, lambda one: one.expected_logs(rows), state.components)
+    logs = np.column_stack(found) + expected
     shares = np.exp(logs - logarithm_of_sum(logs)[:, None])
-    return _counted(rows, state.components, _normalised(shares))
+    return counted(rows, state.components, _normalised(shares))
 
 
-def _counted(rows: Rows, components: Sequence[Component], shares: NDArray[np.float64]) -> State:
-    counted = [
-        component.with_weights(rows, own * rows.weights)
-        for component, own in zip(components, shares.T, strict=True)
-    ]
-    return State(tuple(counted), shares)
+def counted(rows: Rows, components: Sequence[Component], shares: NDArray[np.float64]) -> State:
+    """Return a state of these components, with the counts of these shares."""
+    pairs = list(zip(components, shares.T, strict=True))
+    found = _for_each(rows, lambda pair: pair[0].with_weights(rows, pair[1] * rows.weights), pairs)
+    return State(tuple(found), shares)
+
+
+def _for_each(rows: Rows, work: Callable[[X], Y], jobs: Sequence[X]) -> list[Y]:
+    """Return what some work makes of every job, in threads if there are several."""
+    if rows.workers == 1 or len(jobs) == 1:
+        return list(map(work, jobs))
+    _ = rows.columns  # made once, before the threads ask for it
+    with ThreadPoolExecutor(min(rows.workers, len(jobs))) as pool:
+        return list(pool.map(work, jobs))
 
 
 def _without_empty(rows: Rows, state: State) -> State:
@@ -159,7 +192,7 @@ def _without_empty(rows: Rows, state: State) -> State:
     if len(kept) == len(n) or not len(kept):
         return state
     components = [state.components[i] for i in kept]
-    fewer = _counted(rows, components, _normalised(state.shares[:, kept]))
+    fewer = counted(rows, components, _normalised(state.shares[:, kept]))
     return fewer if objective(rows, fewer) >= objective(rows, state) else state
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,11 +25,17 @@ class Rows:
 
     table: Table  # without weights
     weights: NDArray[np.float64]
+    workers: int = 1  # threads for what is done for every component
 
     @property
     def codes(self) -> NDArray[np.int32]:
         """Codes of the rows."""
         return self.table.codes
+
+    @cached_property
+    def columns(self) -> NDArray[np.intp]:
+        """The codes of each variable, one after the other in memory."""
+        return np.ascontiguousarray(self.table.codes.T, dtype=np.intp)
 
     @property
     def total(self) -> float:
@@ -42,13 +49,13 @@ class Rows:
         return Table(table.names, table.codings, table.codes[kept], weights[kept])
 
 
-def distinct_rows(table: Table) -> Rows:
+def distinct_rows(table: Table, workers: int = 1) -> Rows:
     """Return the distinct rows of a table, weighted."""
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     codes, place = np.unique(table.codes, axis=0, return_inverse=True)
     counts = np.bincount(place.ravel(), weights).astype(np.float64)
     kept = counts > 0
-    return Rows(Table(table.names, table.codings, codes[kept]), counts[kept])
+    return Rows(Table(table.names, table.codings, codes[kept]), counts[kept], workers)
 
 
 def divided(rows: Rows, n_parts: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -1,0 +1,116 @@
+"""The command that learns a mixture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import twbn
+from twbn.cli.console import out, print_json, say_written, search_status
+from twbn.cli.files import check_page, check_target, read_data
+from twbn.cli.options import (
+    AsJson,
+    Data,
+    Jobs,
+    LargestFamilies,
+    MaxIterations,
+    MaxStates,
+    OptionalOut,
+    Page,
+    Seed,
+    TimeLimit,
+    TreewidthIfAny,
+)
+from twbn.errors import OptionError
+from twbn.interrupts import deferred
+from twbn.report import write_report
+
+__all__ = ["mixture"]
+
+
+def mixture(
+    data: Data,
+    reading: dict[str, Any],
+    treewidth: TreewidthIfAny = None,
+    n_components: Annotated[
+        str, typer.Option("-m", "--n-components", help="Number of networks, or auto.")
+    ] = "auto",
+    max_states: MaxStates = None,
+    ess: Annotated[float, typer.Option(help="Equivalent sample size of the prior.")] = 10.0,
+    max_parents: LargestFamilies = None,
+    held_out: Annotated[
+        Path | None,
+        typer.Option(help="Rows that choose smoothing and components.", metavar="DATA"),
+    ] = None,
+    n_bags: Annotated[int, typer.Option(help="Mixtures of resampled rows, averaged.", min=1)] = 1,
+    time_limit: TimeLimit = None,
+    max_iterations: MaxIterations = None,
+    seed: Seed = 0,
+    n_jobs: Jobs = 1,
+    report: Page = None,
+    out_file: OptionalOut = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a mixture of networks of bounded treewidth; -o writes it (JSON).
+
+    twbn query, mpe, predict, impute and sample take the file as they take that of a network.
+    """
+    check_target(out_file)
+    check_page(report, data, held_out)
+    table = read_data(data, reading)
+    other = None if held_out is None else read_data(held_out, reading, table)
+    with deferred(), search_status(time_limit, quiet=as_json) as show:
+        found = twbn.learn_mixture(
+            table,
+            n_components=_number(n_components),
+            treewidth=treewidth,
+            max_states=max_states,
+            ess=ess,
+            max_parents=max_parents,
+            held_out=other,
+            n_bags=n_bags,
+            time_limit=time_limit,
+            max_iterations=max_iterations,
+            seed=seed,
+            n_jobs=n_jobs,
+            on_progress=show,
+        )
+    model = found.mixture
+    if out_file is not None:
+        twbn.write_mixture(model, out_file)
+    if report is not None:
+        write_report(model, report, title=data.stem)
+    if as_json:
+        print_json(
+            {
+                "n_components": model.n_components,
+                "weights": model.weights.tolist(),
+                "objective": found.objective,
+                "held_out": found.held_out,
+                "status": found.status,
+                "seconds": found.seconds,
+            }
+        )
+        return
+    shares = ", ".join(f"{weight:.1%}" for weight in model.weights)
+    out.print(f"{model.n_components} components: {shares}")
+    out.print(
+        f"treewidth of each at most {model.treewidth}, {model.n_parameters:,} parameters, "
+        f"{found.status.replace('_', ' ')} after {found.seconds:.1f} s"
+    )
+    out.print(f"objective {found.objective:.4f} (a lower bound on the log-evidence)")
+    if found.held_out is not None:
+        out.print(f"mean log-likelihood of the held-out rows {found.held_out:.6f}")
+    say_written([out_file, report])
+
+
+def _number(text: str) -> Any:
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        msg = f"-m must be a whole number or auto, got {text!r}"
+        raise OptionError(msg) from None
