@@ -30,9 +30,8 @@ def data_sets() -> dict[str, tuple[pd.DataFrame, Any]]:
     found = {}
     path = SHARED / "uci" / "raw" / "zoo.data"
     if path.exists():
-        rows = pd.read_csv(path, header=None)
-        found["zoo"] = (rows.iloc[:, 1:-1].set_axis([f"x{i}" for i in range(16)], axis=1),
-                        rows.iloc[:, -1])  # fmt: skip
+        rows = pd.read_csv(path)
+        found["zoo"] = rows.iloc[:, 1:-1].astype(int), rows.iloc[:, -1]
     else:
         print(f"zoo: no data at {path}")
     wine = load_wine(as_frame=True)

@@ -251,7 +251,7 @@ def _densities(store: Store, size: Size) -> tuple[str | Grid, ...]:
 def _mixtures(store: Store, size: Size) -> tuple[str | Grid, ...]:
     single = {cell.data: outcome for cell, outcome in _found(store, size, "tuned")}
     rows = []
-    for cell, outcome in _found(store, size, "mixture"):
+    for cell, outcome in _found(store, size, "mixtures"):
         one = single.get(cell.data)
         published, model = BEST_DENSITIES[cell.data]
         rows.append(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = [
+    "BAGS",
+    "CHOICE_SHARE",
     "MIXTURES",
     "PARTS",
     "SIZES",
@@ -92,8 +94,9 @@ TUNED = ((6, 5.0), (8, 1.0), (8, 10.0), (8, 30.0))
 #: The same for the prior of the parameters.
 TUNED_PRIORS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
-#: Treewidth limits and numbers of bags of the mixtures among which validation rows choose.
-MIXTURES = ((3, 1), (4, 4))
+#: Treewidth limits and equivalent sample sizes of the mixtures among which validation rows choose,
+#: the share of the time for that, and the bags that the best is then learned in.
+MIXTURES, CHOICE_SHARE, BAGS = ((3, 60.0), (4, 10.0), (8, 30.0)), 0.4, 6
 
 _NETWORKS = ("alarm", "hailfinder", "win95pts", "hepar2", "andes", "munin1", "pigs")
 _DENSITIES = ("nltcs", "plants", "jester", "accidents", "dna")

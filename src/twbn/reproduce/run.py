@@ -17,7 +17,7 @@ from twbn.graphs import Dag
 from twbn.inference import Inference
 from twbn.learning import learn, learn_mixture
 from twbn.network import Network, fit, read_network
-from twbn.reproduce.plan import MIXTURES, TUNED, TUNED_PRIORS
+from twbn.reproduce.plan import BAGS, CHOICE_SHARE, MIXTURES, TUNED, TUNED_PRIORS
 from twbn.reproduce.published import max_parents
 from twbn.reproduce.store import Outcome
 from twbn.scores import LazyScores, ScoreTable, compute_scores
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from twbn.learning.mixture import MixtureResult
     from twbn.reproduce.plan import Cell
     from twbn.reproduce.store import Store
     from twbn.search import SearchResult
@@ -255,32 +256,41 @@ def _tuned(cell: Cell, data: Data) -> Outcome:
 
 
 def _mixture(cell: Cell, data: Data) -> Outcome:
-    """Learn mixtures with several options, which share the time; take the best on other rows."""
+    """Learn a mixture with each of several options, then the best of them in bags.
+
+    The validation rows choose the options, and between one mixture and the average of the bags.
+    """
     rows, test = data.split(cell.data)
     validation = data.validation(cell.data)
     begun = time.perf_counter()
-    found = [
-        learn_mixture(
+
+    def learned(treewidth: int, ess: float, n_bags: int, share: float) -> MixtureResult:
+        return learn_mixture(
             rows,
             treewidth=treewidth,
+            ess=ess,
             n_bags=n_bags,
             held_out=validation,
-            time_limit=None if cell.seconds is None else cell.seconds / len(MIXTURES),
+            time_limit=None if cell.seconds is None else share * cell.seconds,
             max_iterations=cell.iterations,
             seed=cell.seed,
         )
-        for treewidth, n_bags in MIXTURES
-    ]
-    best = max(range(len(found)), key=lambda i: found[i].held_out or -np.inf)
-    result, (treewidth, n_bags) = found[best], MIXTURES[best]
-    about = f"limit {treewidth}, {result.mixture.n_components} components"
+
+    def value(result: MixtureResult) -> float:
+        return -np.inf if result.held_out is None else result.held_out
+
+    tried = [(*option, learned(*option, 1, CHOICE_SHARE / len(MIXTURES))) for option in MIXTURES]
+    treewidth, ess, single = max(tried, key=lambda one: value(one[2]))
+    bags = learned(treewidth, ess, BAGS, 1 - CHOICE_SHARE)
+    result = max(single, bags, key=value)
+    about = f"limit {treewidth}, ess {ess:g}, {result.mixture.n_components} components"
     return Outcome(
         "time_limit" if cell.seconds is not None else "iteration_limit",
         result.objective,
         took=time.perf_counter() - begun,
         n_iterations=len(result.trace),
         held_out=float(result.mixture.log_likelihood(test).mean()),
-        note=about + (f" in {n_bags} bags" if n_bags > 1 else ""),
+        note=about + (f" in {BAGS} bags" if result is bags else ""),
     )
 
 

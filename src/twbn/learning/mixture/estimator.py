@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, DensityMixin, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -35,7 +35,7 @@ ITERATIONS_PER_VARIABLE = 500
 class TreewidthMixture(
     OneToOneFeatureMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    ClusterMixin,  # type: ignore[misc]
+    DensityMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
     """A mixture of networks of bounded treewidth: a density estimator that clusters and imputes.
@@ -45,7 +45,7 @@ class TreewidthMixture(
     n_components
         How many networks, or ``"auto"``; see `twbn.learn_mixture`.
     treewidth, max_states, ess, max_parents, smoothing, n_bags, max_rounds, time_limit
-        As for `twbn.learn_mixture`.
+        As for `twbn.learn_mixture`; the defaults suit clusters: trees, and a weak prior.
     max_iterations
         Proposals of every search for a structure. Without this and without a time limit: 500 for
         each variable, so that the same `random_state` gives the same mixture everywhere.
@@ -76,7 +76,7 @@ class TreewidthMixture(
         *,
         treewidth: int | None = 1,
         max_states: int | None = None,
-        ess: float = 10.0,
+        ess: float = 1.0,
         max_parents: int | Mapping[str, int] | None = None,
         smoothing: tuple[float, float] | None = None,
         n_bags: int = 1,
@@ -180,6 +180,10 @@ class TreewidthMixture(
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the likeliest component of every row; the first has the largest weight."""
         return np.asarray(self._shares(X).argmax(axis=1))
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.int64]:
+        """Learn the mixture and return the likeliest component of every row. `y` is ignored."""
+        return np.asarray(self.fit(X, y, sample_weight).labels_)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log-likelihood of each row; missing cells are summed out."""

@@ -43,8 +43,9 @@ __all__ = ["MAX_COMPONENTS", "Found", "MixtureRun"]
 ROUND_SHARE, LEAST_SECONDS = 0.08, 0.05
 #: Seconds for each variable that a search takes at most: later rounds go on from what it found.
 SECONDS_PER_VARIABLE = 0.03
-#: Divisions of the rows from which EM starts, and steps by which they are compared.
-N_STARTS, START_STEPS = 3, 5
+#: Divisions of the rows from which EM starts, steps by which they are compared, and their share of
+#: the time.
+N_STARTS, START_STEPS, START_SHARE = 12, 5, 0.25
 #: Steps of EM between searches, at most.
 MAX_STEPS = 20
 #: A round, or a step, that gains less than this for each row is the last.
@@ -158,6 +159,7 @@ class _Em:
     def _started(self, n_components: int) -> State:
         """Return the best of several first divisions of the rows."""
         seconds = self._seconds(n_components)
+        clock = self._clock.share(START_SHARE)
         best: tuple[float, State] | None = None
         for _ in range(N_STARTS if n_components > 1 else 1):
             shares = divided(self._rows, n_components, self._rng)
@@ -165,7 +167,7 @@ class _Em:
             state, trace = self._settled(state, START_STEPS)
             if best is None or trace[-1] > best[0]:
                 best = trace[-1], state
-            if self._clock.over:
+            if clock.over:
                 break
         assert best is not None
         return best[1]
