@@ -36,8 +36,8 @@ EM_SHARE = 0.96
 #: Bytes for each row and component: shares, logarithms, weights and what is computed of them.
 ROW_BYTES = 64
 
-#: Rounds of searches at most, and for a budget in iterations.
-MAX_ROUNDS, ROUNDS_BY_ITERATIONS = 200, 5
+#: Rounds of searches at most; for a budget in iterations; and for that where components are split.
+MAX_ROUNDS, ROUNDS_BY_ITERATIONS, MAX_ROUNDS_GROWING = 200, 5, 40
 
 
 def learn_mixture(
@@ -89,8 +89,8 @@ def learn_mixture(
         Proposals of every search for a structure instead: the answer is then the same on every
         machine and for any `n_jobs`.
     max_rounds
-        Rounds of searches for structures; by default as many as there is time for, or 5 for a
-        budget in iterations.
+        Rounds of searches for structures; by default as many as there is time for; for a budget in
+        iterations 5, or 40 if the number of components is to be found.
     seed, n_jobs, drop, discretize
         As for `learn`.
     on_progress
@@ -124,7 +124,8 @@ def learn_mixture(
     if max_rounds is not None:
         checked_whole("max_rounds", max_rounds, least=1)
     if max_rounds is None:
-        max_rounds = MAX_ROUNDS if limit is not None else ROUNDS_BY_ITERATIONS
+        by_iterations = MAX_ROUNDS_GROWING if n_components == "auto" else ROUNDS_BY_ITERATIONS
+        max_rounds = by_iterations if limit is None else MAX_ROUNDS
     _check_ess(ess)
     table = _rows_of(data, drop, discretize)
     other = None if held_out is None else _held_out_like(held_out, table)
