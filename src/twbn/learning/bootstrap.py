@@ -12,13 +12,13 @@ import numpy as np
 from twbn import interrupts
 from twbn.checks import checked_n_jobs, checked_whole
 from twbn.cluster import active_cluster
-from twbn.data.frames import as_table
 from twbn.data.table import Table
 from twbn.deadline import Deadline
 from twbn.errors import Option, OptionError
 from twbn.learning.arc_confidence import Confidence
 from twbn.learning.learn import learn
 from twbn.learning.scoring import ScoringOptions
+from twbn.learning.usable import usable_table
 from twbn.scores.kinds import score_name
 from twbn.scores.protocol import ScoringInfo
 from twbn.scores.rules import RuleOptions, listed_pairs, listed_rules
@@ -114,7 +114,7 @@ def confidence(
     if limit is None and max_iterations is None:
         limit = DEFAULT_TIME_LIMIT
     clock = Deadline(limit)
-    table = _as_rows(data, drop, discretize)
+    table = usable_table(data, drop, discretize)
     if on_progress is not None and not callable(on_progress):
         raise OptionError(Option("on_progress"), f" must be a function, got {on_progress!r}")
     given = RuleOptions(max_parents, required, forbidden, tiers, roots, leaves)
@@ -191,16 +191,6 @@ class _Resamples(NamedTuple):
             if interrupts.pending():  # what the others have found is kept
                 return None
             raise
-
-
-def _as_rows(data: Any, drop: Sequence[str] | str, discretize: str | Discretize) -> Table:
-    """Return data as a table whose columns can all be learned from."""
-    if isinstance(data, Table):
-        table = data.determined()
-    else:
-        table = as_table(data, drop=drop, discretize=discretize).determined()
-    table.require_usable("learning")
-    return table
 
 
 def _limit_of(treewidth: int | None, max_states: int | None, table: Table) -> int:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from twbn.checks import checked_time_limit
-from twbn.data.coding import Bins
 from twbn.data.frames import with_cells
 from twbn.deadline import Deadline
 from twbn.errors import DataError
 from twbn.inference import Inference
 from twbn.inference.fill import fill_columns
 from twbn.interrupts import deferred
+from twbn.learning.density import DensityQuestions, filled_rows
 from twbn.learning.features import Features, checked_features, coded_features, weighed
 from twbn.learning.learn import learn
 from twbn.learning.refine import fit_refinement
@@ -25,8 +24,6 @@ from twbn.network.fit import fit as fit_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from twbn.data.discretize import Discretize
     from twbn.data.table import Table
@@ -191,7 +188,12 @@ class TreewidthEstimator(BaseEstimator):  # type: ignore[misc]
         return features.coded_like(self.network_, self.unknown)
 
 
-class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  # type: ignore[misc]
+class TreewidthBN(
+    DensityQuestions,
+    OneToOneFeatureMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    TreewidthEstimator,
+):
     """A Bayesian network of bounded treewidth as a density estimator that also imputes.
 
     Attributes
@@ -245,28 +247,6 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
         self._engine = Inference(self.network_)
         return self
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the log-likelihood of each row; missing cells are summed out."""
-        return self._inference().score_samples(self._encoded(X))
-
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
-        """Return the mean log-likelihood of the rows, in natural logarithms; higher is better."""
-        return float(self.score_samples(X).mean())
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> NDArray[Any]:
-        """Return rows drawn from the network; an interval is represented by its mean."""
-        check_is_fitted(self, "network_")
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
-        codes = self.network_.sample(n_samples, seed=seed).codes
-        columns = [
-            np.asarray(coding.representatives if isinstance(coding, Bins) else coding.states)
-            for coding in self.network_.codings
-        ]
-        cells = [values[codes[:, v]] for v, values in enumerate(columns)]
-        if all(values.dtype.kind in "fiub" for values in columns):
-            return np.column_stack(cells).astype(np.float64)
-        return np.column_stack([values.astype(object) for values in cells])
-
     def transform(self, X: Any) -> Any:
         """Return the rows with missing cells filled in given the others; known ones as they are.
 
@@ -281,8 +261,4 @@ class TreewidthBN(OneToOneFeatureMixin, TransformerMixin, TreewidthEstimator):  
             coding = features.coding(self.network_, self.unknown)
             found |= self.refinement_.filled(engine, features.columns, coding)
         filled = with_cells(features.source, features.names, found)
-        if isinstance(filled, np.ndarray) and features.source.dtype.kind in "iub":
-            new = (value for _, values in found.values() for value in values)
-            if all(isinstance(value, int | float) for value in new):
-                return filled.astype(np.float64)
-        return filled
+        return filled_rows(features, found, filled)

@@ -6,12 +6,13 @@ import statistics
 from typing import TYPE_CHECKING
 
 from twbn.report.document import Grid, Image, Measured, Section
-from twbn.reproduce.plan import Cell, plan
-from twbn.reproduce.published import BEST_DENSITIES, EMPTY_GRAPH, OTHER_CODING, SAMPLED, SOLVER
+from twbn.reproduce.density_tables import densities, mixtures
+from twbn.reproduce.plan import Cell
+from twbn.reproduce.published import EMPTY_GRAPH, OTHER_CODING, SAMPLED, SOLVER
 from twbn.reproduce.tables import (
     NO_DATA,
     behind_the_paper,
-    duration,
+    found_of,
     gap,
     label,
     number,
@@ -64,9 +65,9 @@ def page(
     if "networks" in parts:
         sections.append(Section("Data from known networks", _networks(store, size)))
     if "density" in parts:
-        sections.append(Section("Held-out likelihood", _densities(store, size)))
+        sections.append(Section("Held-out likelihood", densities(store, size)))
     if "mixtures" in parts:
-        sections.append(Section("Mixtures", _mixtures(store, size)))
+        sections.append(Section("Mixtures", mixtures(store, size)))
     if "study" in parts:
         sections.append(Section("Local search against sampling", _local_search(store, size)))
         sections.append(_bounds(store, size, pictures))
@@ -197,7 +198,7 @@ def _out_of_reach(store: Store, size: Size) -> Grid:
 
 def _networks(store: Store, size: Size) -> tuple[str | Grid, ...]:
     rows = []
-    for cell, outcome in _found(store, size, "networks"):
+    for cell, outcome in found_of(store, size, "networks"):
         rows.append(
             (
                 cell.data,
@@ -216,60 +217,6 @@ def _networks(store: Store, size: Size) -> tuple[str | Grid, ...]:
         "the mean log-likelihood of 5,000 further rows (the true network with its true "
         "parameters). A score above that of the true network is no wonder: with so few rows "
         "less structure scores better."
-    )
-    return (text, Grid(head, tuple(rows)))
-
-
-def _densities(store: Store, size: Size) -> tuple[str | Grid, ...]:
-    shown = [k for k in size.density_bounds if k in {1, 2, 4, 8}]
-    by_set: dict[str, dict[int, Outcome]] = {}
-    tuned = {cell.data: outcome for cell, outcome in _found(store, size, "tuned")}
-    for cell, outcome in _found(store, size, "density"):
-        by_set.setdefault(cell.data, {})[cell.treewidth] = outcome
-    rows = []
-    for data, of_set in by_set.items():
-        cells = [
-            text_of(number(of_set[k].held_out, 4), [of_set[k]]) if k in of_set else NO_DATA
-            for k in shown
-        ]
-        found = tuned.get(data)
-        cells.append(NO_DATA if found is None else text_of(number(found.held_out, 4), [found]))
-        cells.append(NO_DATA if found is None else text_of(found.note, [found]))
-        rows.append((data, *cells))
-    bounds = ("Chow–Liu tree" if k == 1 else f"limit {k}" for k in shown)
-    head = ("data", *bounds, "chosen", "by validation rows")
-    text = (
-        "Mean log-likelihood of the test rows of density benchmarks. Structure and "
-        "parameters from the training rows alone: BDeu (equivalent sample size 1, at most 3 "
-        "parents), the tree by likelihood. Last: parent sets as large as the treewidth limit "
-        "allows, with the limit, the equivalent sample size and the prior of the parameters that "
-        "were best on the validation rows."
-    )
-    return (text, Grid(head, tuple(rows)))
-
-
-def _mixtures(store: Store, size: Size) -> tuple[str | Grid, ...]:
-    single = {cell.data: outcome for cell, outcome in _found(store, size, "tuned")}
-    rows = []
-    for cell, outcome in _found(store, size, "mixtures"):
-        one = single.get(cell.data)
-        published, model = BEST_DENSITIES[cell.data]
-        rows.append(
-            (
-                cell.data,
-                NO_DATA if one is None else text_of(number(one.held_out, 4), [one]),
-                text_of(number(outcome.held_out, 4), [outcome]),
-                number(published, 2),
-                model,
-                text_of(outcome.note, [outcome]),
-                duration(outcome.took or 0.0),
-            )
-        )
-    head = ("data", "one network", "mixture", "published", "by", "chosen", "time")
-    text = (
-        "Mean log-likelihood of the test rows: one network and a mixture, each with options that "
-        "were best on the validation rows, beside the best published for a tractable model. "
-        "The time is that of all options, on one thread."
     )
     return (text, Grid(head, tuple(rows)))
 
@@ -326,7 +273,7 @@ def _time_to_pass(outcome: Outcome, score: float) -> float | None:
 
 def _bounds(store: Store, size: Size, pictures: Mapping[str, str]) -> Section:
     rows = []
-    for cell, outcome in _found(store, size, "density"):
+    for cell, outcome in found_of(store, size, "density"):
         row_time = outcome.row_seconds
         rows.append(
             (
@@ -352,9 +299,3 @@ def _bounds(store: Store, size: Size, pictures: Mapping[str, str]) -> Section:
         alt = "Held-out likelihood and time per row by treewidth limit"
         parts.append(Image(pictures["bounds"], alt))
     return Section("What the limit costs and buys", (*parts, Grid(head, tuple(rows))))
-
-
-def _found(store: Store, size: Size, part: str) -> list[tuple[Cell, Outcome]]:
-    """Return the cells of a part that have been run, with their outcomes."""
-    cells = [(cell, store.get(cell)) for cell in plan([part], size)]
-    return [(cell, found) for cell, found in cells if found is not None and found.value is not None]

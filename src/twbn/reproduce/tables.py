@@ -6,7 +6,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from twbn.report.document import Grid, Measured
-from twbn.reproduce.plan import Cell, score_cell
+from twbn.reproduce.plan import Cell, plan, score_cell
 from twbn.reproduce.published import (
     OTHER_CODING,
     PROOF_BOUNDS,
@@ -26,6 +26,7 @@ __all__ = [
     "NO_DATA",
     "behind_the_paper",
     "duration",
+    "found_of",
     "gap",
     "label",
     "number",
@@ -248,3 +249,9 @@ def behind_the_paper(store: Store, size: Size) -> Grid:
             what = f"MILP, {duration(late)} (paper: 3 h)"
             compare(data, k, what, outcome.value, of_solver[data][1])
     return Grid(("data", "limit", "method", "ours", "printed"), tuple(rows))
+
+
+def found_of(store: Store, size: Size, part: str) -> list[tuple[Cell, Outcome]]:
+    """Return the cells of a part that have been run, with their outcomes."""
+    cells = [(cell, store.get(cell)) for cell in plan([part], size)]
+    return [(cell, found) for cell, found in cells if found is not None and found.value is not None]

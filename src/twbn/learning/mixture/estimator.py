@@ -10,11 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from twbn.checks import checked_time_limit
-from twbn.data.coding import Bins
 from twbn.data.frames import with_cells
 from twbn.errors import DataError
 from twbn.inference.fill import fill_columns
 from twbn.inference.mixture import MixtureInference
+from twbn.learning.density import DensityQuestions, filled_rows
 from twbn.learning.features import checked_features, coded_features, weighed
 from twbn.learning.mixture.learn import learn_mixture
 
@@ -33,6 +33,7 @@ ITERATIONS_PER_VARIABLE = 500
 
 
 class TreewidthMixture(
+    DensityQuestions,
     OneToOneFeatureMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     DensityMixin,  # type: ignore[misc]
@@ -185,28 +186,6 @@ class TreewidthMixture(
         """Learn the mixture and return the likeliest component of every row. `y` is ignored."""
         return np.asarray(self.fit(X, y, sample_weight).labels_)
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the log-likelihood of each row; missing cells are summed out."""
-        return self._inference().score_samples(self._encoded(X))
-
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
-        """Return the mean log-likelihood of the rows, in natural logarithms; higher is better."""
-        return float(self.score_samples(X).mean())
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> NDArray[Any]:
-        """Return rows drawn from the mixture; an interval is represented by its mean."""
-        check_is_fitted(self, "mixture_")
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
-        codes = self.mixture_.sample(n_samples, seed=seed).codes
-        columns = [
-            np.asarray(coding.representatives if isinstance(coding, Bins) else coding.states)
-            for coding in self.mixture_.codings
-        ]
-        cells = [values[codes[:, v]] for v, values in enumerate(columns)]
-        if all(values.dtype.kind in "fiub" for values in columns):
-            return np.column_stack(cells).astype(np.float64)
-        return np.column_stack([values.astype(object) for values in cells])
-
     def transform(self, X: Any) -> Any:
         """Return the rows with missing cells filled in given the others; known ones as they are.
 
@@ -217,8 +196,4 @@ class TreewidthMixture(
         features = checked_features(self, X, reset=False)
         found = fill_columns(engine, features.columns, how="mean")  # type: ignore[arg-type]
         filled = with_cells(features.source, features.names, found)
-        if isinstance(filled, np.ndarray) and features.source.dtype.kind in "iub":
-            new = (value for _, values in found.values() for value in values)
-            if all(isinstance(value, int | float) for value in new):
-                return filled.astype(np.float64)
-        return filled
+        return filled_rows(features, found, filled)

@@ -10,7 +10,6 @@ import numpy as np
 from twbn import interrupts
 from twbn.checks import checked_n_jobs, checked_seed, checked_whole, half_of_memory
 from twbn.data.frames import as_table
-from twbn.data.table import Table
 from twbn.deadline import Deadline
 from twbn.errors import DataError, MemoryLimitError, Option, OptionError
 from twbn.learning.learn import learn
@@ -18,6 +17,7 @@ from twbn.learning.mixture.em import Search
 from twbn.learning.mixture.parameters import Smoothing, mean_likelihood
 from twbn.learning.mixture.result import MixtureResult
 from twbn.learning.mixture.run import MAX_COMPONENTS, MixtureRun
+from twbn.learning.usable import usable_table
 from twbn.search.limit import width_limit
 from twbn.search.run import check_limits
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from twbn.data.discretize import Discretize
+    from twbn.data.table import Table
     from twbn.learning.mixture.result import Status
 
 __all__ = ["learn_mixture"]
@@ -127,7 +128,7 @@ def learn_mixture(
         by_iterations = MAX_ROUNDS_GROWING if n_components == "auto" else ROUNDS_BY_ITERATIONS
         max_rounds = by_iterations if limit is None else MAX_ROUNDS
     _check_ess(ess)
-    table = _rows_of(data, drop, discretize)
+    table = usable_table(data, drop, discretize)
     other = None if held_out is None else _held_out_like(held_out, table)
     width_limit(treewidth, max_states, table.names, table.n_states.tolist())
     _refuse_large(table, n_components)
@@ -166,15 +167,6 @@ def _whole_numbers(rng: np.random.Generator) -> itertools.chain[int]:
     return itertools.chain.from_iterable(
         (int(rng.integers(2**31)),) for _ in itertools.repeat(None)
     )
-
-
-def _rows_of(data: Any, drop: Sequence[str] | str, discretize: str | Discretize) -> Table:
-    if isinstance(data, Table):
-        table = data.determined()
-    else:
-        table = as_table(data, drop=drop, discretize=discretize).determined()
-    table.require_usable("learning")
-    return table
 
 
 def _held_out_like(held_out: Any, table: Table) -> Table:

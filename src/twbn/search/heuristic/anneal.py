@@ -114,12 +114,11 @@ class _Annealing:
         self._held: HeldScores | None = None
         if self._cluster is not None and isinstance(scores, ScoreTable | LazyScores):
             self._held = HeldScores(self._cluster, scores)
-        self._n_lost = 0
         self._told, self._told_score = run.seconds, -math.inf
         self._bound = scores.trivial_bound()
         self._best = self._first = self._pending = first_chain(scores, run)
         self._given = run.first is not None
-        self._n_done = self._n_accepted = 0
+        self._n_done = self._n_accepted = self._n_lost = 0
         self._interrupted = self._out_of_time = False
         self._trace = [TracePoint(run.seconds, 0, self._best.score, self._bound)]
 
@@ -282,11 +281,10 @@ class _Annealing:
         run, best = self._run, self._best
         if best.score > self._trace[-1].score:
             small = run.k <= MAX_POLISH_WIDTH and run.n <= MAX_POLISH_VARIABLES
-            free = run.max_states is None and not run.relations
-            if small and free and not self._interrupted:
+            if small and not (run.max_states or run.relations or self._interrupted):
                 self._polish()
-            point = TracePoint(run.seconds, self._n_done, self._best.score, self._bound)
-            self._trace.append(point)
+            now = TracePoint(run.seconds, self._n_done, self._best.score, self._bound)
+            self._trace.append(now)
         enough = self._is_enough(self._best.score)
         # A limit on proposals is always used up, so that results do not depend on thread timing.
         over = run.deadline.left_or_forever <= 0.001
