@@ -372,3 +372,15 @@ def test_bad_options_are_named(options: dict[str, Any], words: str) -> None:
     table, _ = two_kinds(30, 0)
     with pytest.raises(OptionError, match=words):
         twbn.learn_mixture(table, **{"max_iterations": 10, **options})
+
+
+def test_wide_components_go_on_from_their_own_proofs() -> None:
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 2, (400, 4))
+    codes = (hidden[:, rng.integers(0, 4, 30)] ^ (rng.random((400, 30)) < 0.15)).astype(np.int32)
+    table = twbn.Table.from_codes(codes)
+    found = twbn.learn_mixture(
+        table, n_components=2, treewidth=8, time_limit=4.0, max_rounds=6, seed=1
+    )
+    assert found.mixture.treewidth is not None
+    assert found.mixture.treewidth <= 8

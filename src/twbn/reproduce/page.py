@@ -66,7 +66,7 @@ def page(
         sections.append(Section("Data from known networks", _networks(store, size)))
     if "density" in parts:
         sections.append(Section("Held-out likelihood", densities(store, size)))
-    if "mixtures" in parts:
+    if "mixtures" in parts and found_of(store, size, "mixtures"):
         sections.append(Section("Mixtures", mixtures(store, size)))
     if "study" in parts:
         sections.append(Section("Local search against sampling", _local_search(store, size)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from twbn import interrupts
 from twbn.learning.mixture.gamma import digamma, log_gamma
+from twbn.search.start import ProvedDag
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +95,9 @@ def searched(
     if not (rounded > 0).any():
         return None
     table: Table = rows.weighted(rounded)
-    start = {} if before is None else {"start": before.dag}
+    start = {}
+    if before is not None:  # with its proof, which a short search has no time to find again
+        start = {"start": ProvedDag(before.dag, before.decomposition)}
     try:
         result = learn(table, method="anneal", **options, **start)
     except KeyboardInterrupt:
