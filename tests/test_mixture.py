@@ -197,12 +197,13 @@ def test_files_keep_everything(tmp_path: Path) -> None:
         ({"format": "x"}, "not a mixture of twbn"),
         ({"version": 9}, "version 9 of the mixture format"),
         ({"components": 3}, "'components' must be a list"),
-        ({"components": []}, "needs one Network at least"),
+        ({"components": []}, "non-empty sequence of Network"),
         ({"weights": [0.5, 0.6]}, "must sum to one"),
         ({"weights": [1.5, -0.5]}, "must be positive"),
         ({"weights": [1.0]}, "needs as many weights"),
-        ({"weights": "x"}, "weights must be numbers"),
+        ({"weights": "x"}, "must be numbers"),
         ({"weights": None}, "weights"),
+        ({"weights": [10**400, 1]}, "must be numbers"),
     ],
 )
 def test_files_that_are_wrong_are_refused(
@@ -222,7 +223,7 @@ def test_what_is_no_mixture_is_refused() -> None:
     one, other = random_network(rng, [2, 2]), random_network(rng, [2, 3])
     for weights, networks, words in (
         ([0.5, 0.5], [one, other], "the same variables and states"),
-        ([], [], "needs one Network at least"),
+        ([], [], "non-empty sequence of Network"),
         ([1.0], [one, one], "needs as many weights"),
         ([np.nan, 1.0], [one, one], "must be positive"),
         ([0.2, 0.2], [one, one], "must sum to one"),
@@ -384,3 +385,66 @@ def test_wide_components_go_on_from_their_own_proofs() -> None:
     )
     assert found.mixture.treewidth is not None
     assert found.mixture.treewidth <= 8
+
+
+def test_small_weights_of_rows_count() -> None:
+    table, _ = two_kinds(300, 1)
+    light = table.with_weights(np.full(300, 0.0077))
+    options: dict[str, Any] = {"n_components": 1, "treewidth": 2, "max_iterations": 2000}
+    found = twbn.learn_mixture(light, **options)
+    alone = twbn.learn(light, treewidth=2, ess=10.0, max_iterations=20_000, method="anneal")
+    assert found.objective == pytest.approx(alone.score, abs=0.5)
+
+
+def test_many_components_keep_the_time_limit() -> None:
+    rng = np.random.default_rng(0)
+    table = twbn.Table.from_codes(rng.integers(0, 2, (1500, 60)).astype(np.int32))
+    found = twbn.learn_mixture(table, n_components=100, time_limit=0.5)
+    assert found.seconds < 15
+
+
+@pytest.mark.parametrize("where", ["data", "held_out"])
+def test_ctrl_c_keeps_the_best_so_far(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, _ = two_kinds(300, 2)
+    codes = table.codes.copy()
+    codes[::7, 0] = -1
+    gaps = twbn.Table(table.names, table.codings, codes)
+    data, other = (gaps, None) if where == "data" else (table, gaps)
+    monkeypatch.setattr("twbn.interrupts.pending", lambda: len(rounds) >= 2)
+    rounds: list[int] = []
+
+    def press(*_: Any) -> None:
+        rounds.append(1)
+
+    asked = twbn.MixtureInference.score_samples
+
+    def interrupted(self: Any, rows: Any) -> Any:
+        if len(rounds) >= 2:
+            raise KeyboardInterrupt
+        return asked(self, rows)
+
+    monkeypatch.setattr(twbn.MixtureInference, "score_samples", interrupted)
+    found = twbn.learn_mixture(
+        data, n_components=2, treewidth=1, max_iterations=100, held_out=other, on_progress=press
+    )
+    assert found.status == "interrupted"
+    assert found.mixture.n_components >= 1
+
+
+def test_mix_ups_of_networks_and_mixtures_are_named(tmp_path: Path) -> None:
+    network: Any = random_network(np.random.default_rng(0), [2, 2])
+    mixture: Any = twbn.Mixture([1.0], [network])
+    cases: list[tuple[Any, str]] = [
+        (lambda: twbn.Inference(mixture), "ask a mixture with MixtureInference"),
+        (lambda: twbn.MixtureInference(network), "answers for a Mixture, got Network"),
+        (lambda: twbn.write_network(mixture, tmp_path / "a.json"), "writes a Network, got Mixture"),
+        (lambda: twbn.write_mixture(network, tmp_path / "a.json"), "writes a Mixture, got Network"),
+        (lambda: twbn.write_mixture(mixture, tmp_path / "a.txt"), "unknown network format '.txt'"),
+    ]
+    for call, words in cases:
+        with pytest.raises(OptionError, match=words):
+            call()
+    assert not mixture.equals(network)
+    twbn.write_mixture(mixture, tmp_path / "m.json")
+    with pytest.raises(FileFormatError, match="a mixture, and only single networks are taken"):
+        twbn.read_network(tmp_path / "m.json")

@@ -102,12 +102,22 @@ def test_the_command_learns_and_others_answer(
     assert len(predicted.read_text().splitlines()) == 221
     assert run(["sample", str(out), "-n", "7", "-o", str(drawn)]) == 0
     assert len(drawn.read_text().splitlines()) == 8
+    assert run(["mpe", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["exact"] is True
+    assert run(["report", str(out), "-o", str(page)]) == 0
+    damaged = tmp_path / "damaged.JSON"
+    damaged.write_text(out.read_text().replace('"weights": [', '"weights": [1.0, ', 1))
+    capsys.readouterr()
+    assert run(["query", str(damaged), "-q", "wine"]) == 1
+    assert "needs as many weights" in " ".join(capsys.readouterr().err.split())
     assert run([*command[:2], "-m", "2", "--max-iterations", "50", "--json"]) == 0
     capsys.readouterr()
     for arguments, words in (
         (["query", str(out), "-q", "wine", "--explain"], "--explain is for single networks"),
         (["mixture", str(data), "-m", "few"], "must be a whole number or auto"),
-        (["influence", str(out), "-q", "wine"], "a mixture of networks, not one network"),
+        (["influence", str(out), "-q", "wine"], "a mixture, and only single networks"),
+        (["mixture", str(data), "-m", "2", "-o", "m.bif"], "a mixture is written as JSON"),
+        (["mixture", str(data), "-m", "2", "-o", str(data)], "a mixture is written as JSON"),
     ):
         assert run(arguments) != 0
         assert words in " ".join(capsys.readouterr().err.split())

@@ -9,7 +9,7 @@ import typer
 
 import twbn
 from twbn.cli.console import escape, out
-from twbn.cli.files import check_target
+from twbn.cli.files import check_target, read_model
 from twbn.cli.options import Net
 from twbn.errors import OptionError
 
@@ -28,6 +28,10 @@ def convert(
     if dialect is not None and ".uai" not in source.suffixes:
         msg = f"--dialect is for UAI files, {source} is not one"
         raise OptionError(msg)
-    network = twbn.read_network(source, **({} if dialect is None else {"dialect": dialect}))
-    twbn.write_network(network, target)
+    options = {} if dialect is None else {"dialect": dialect}
+    network = twbn.read_network(source, **options) if options else read_model(source)
+    if isinstance(network, twbn.Mixture):
+        twbn.write_mixture(network, target)
+    else:
+        twbn.write_network(network, target)
     out.print(f"{escape(repr(network))}; written to {escape(str(target))}")

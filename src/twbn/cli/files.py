@@ -14,7 +14,7 @@ from twbn.data.discretize import SCORE
 from twbn.errors import OptionError, TwbnError
 from twbn.network.fit import codings_of
 from twbn.network.formats.json import json_document
-from twbn.network.formats.mixtures import is_mixture, mixture_from_document
+from twbn.network.formats.mixtures import is_mixture
 from twbn.report.template import require_packages
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "check_writes_csv",
     "coded_rows",
     "engine_of",
+    "is_mixture_file",
     "like_result",
     "read_data",
     "read_model",
@@ -168,14 +169,18 @@ def check_target(path: Path | None) -> None:
         raise OptionError(msg)
 
 
+def is_mixture_file(path: Path) -> bool:
+    """Say whether a file says that it holds a mixture."""
+    if not path.name.lower().endswith((".json", ".json.gz")):
+        return False
+    with suppress(TwbnError):  # the readers report what is wrong
+        return is_mixture(json_document(path))
+    return False
+
+
 def read_model(path: Path) -> twbn.Network | twbn.Mixture:
     """Read a network or a mixture, whichever the file says it is."""
-    if path.suffixes[-1:] == [".json"] or path.suffixes[-2:] == [".json", ".gz"]:
-        with suppress(TwbnError):  # the network reader reports what is wrong
-            document = json_document(path)
-            if is_mixture(document):
-                return mixture_from_document(document, str(path))
-    return twbn.read_network(path)
+    return twbn.read_mixture(path) if is_mixture_file(path) else twbn.read_network(path)
 
 
 def engine_of(model: twbn.Network | twbn.Mixture, **options: Any) -> Any:

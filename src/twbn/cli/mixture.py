@@ -42,9 +42,12 @@ def mixture(
     max_parents: LargestFamilies = None,
     held_out: Annotated[
         Path | None,
-        typer.Option(help="Rows that choose smoothing and components.", metavar="DATA"),
+        typer.Option(
+            help="Rows kept out of learning, which choose smoothing and number of components.",
+            metavar="DATA",
+        ),
     ] = None,
-    n_bags: Annotated[int, typer.Option(help="Mixtures of resampled rows, averaged.", min=1)] = 1,
+    n_bags: Annotated[int, typer.Option(help="Mixtures of resampled rows to average.", min=1)] = 1,
     time_limit: TimeLimit = None,
     max_iterations: MaxIterations = None,
     seed: Seed = 0,
@@ -55,9 +58,10 @@ def mixture(
 ) -> None:
     """Learn a mixture of networks of bounded treewidth; -o writes it (JSON).
 
-    twbn query, mpe, predict, impute and sample take the file as they take that of a network.
+    The file works with twbn query, mpe, predict, impute, sample, report and convert, as a network's
+    does.
     """
-    check_target(out_file)
+    _check_out(out_file, data, held_out)
     check_page(report, data, held_out)
     table = read_data(data, reading)
     other = None if held_out is None else read_data(held_out, reading, table)
@@ -95,7 +99,7 @@ def mixture(
         )
         return
     shares = ", ".join(f"{weight:.1%}" for weight in model.weights)
-    out.print(f"{model.n_components} components: {shares}")
+    out.print(f"{model.n_components} component{'s' * (model.n_components != 1)}: {shares}")
     out.print(
         f"treewidth of each at most {model.treewidth}, {model.n_parameters:,} parameters, "
         f"{found.status.replace('_', ' ')} after {found.seconds:.1f} s"
@@ -104,6 +108,20 @@ def mixture(
     if found.held_out is not None:
         out.print(f"mean log-likelihood of the held-out rows {found.held_out:.6f}")
     say_written([out_file, report])
+
+
+def _check_out(path: Path | None, *inputs: Path | None) -> None:
+    """Raise OptionError, before any work is done, for a file that takes no mixture."""
+    check_target(path)
+    if path is None:
+        return
+    if not path.name.lower().endswith((".json", ".json.gz")):
+        name = path.with_suffix(".json").name
+        msg = f"{path}: a mixture is written as JSON; name the file {name}"
+        raise OptionError(msg)
+    if any(other is not None and other.resolve() == path.resolve() for other in inputs):
+        msg = f"{path} is read from, so it cannot be written to"
+        raise OptionError(msg)
 
 
 def _number(text: str) -> Any:

@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from twbn.cli.console import escape, out
-from twbn.cli.files import check_page, like_result, read_data, read_result_or_network
+from twbn.cli.files import (
+    check_page,
+    is_mixture_file,
+    like_result,
+    read_data,
+    read_model,
+    read_result_or_network,
+)
 from twbn.errors import OptionError
 from twbn.report import write_report
 from twbn.search import SearchResult
@@ -19,7 +26,7 @@ __all__ = ["report"]
 def report(
     source: Annotated[
         Path,
-        typer.Argument(help="Result file, or network (.json, .bif, …).", metavar="RESULT|NET"),
+        typer.Argument(help="Result, network (.json, .bif, …) or mixture.", metavar="RESULT|NET"),
     ],
     page: Annotated[Path, typer.Option("-o", "--out", help="Page to write.", metavar="PAGE.html")],
     data: Annotated[
@@ -30,11 +37,11 @@ def report(
 ) -> None:
     """Write one HTML file with the network, its proof, and a panel that answers queries."""
     check_page(page, source, data)
-    found = read_result_or_network(source)
+    found = read_model(source) if is_mixture_file(source) else read_result_or_network(source)
     table = None
     if data is not None:
         if not isinstance(found, SearchResult):
-            msg = f"--data gives a result its parameters; {source} is a network and has its own"
+            msg = f"--data gives a result its parameters; {source} has its own"
             raise OptionError(msg)
         table = read_data(data, found.data_options, like_result(found))
     write_report(found, page, data=table, title=title or source.stem)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.checks import checked_seed
+from twbn.errors import OptionError
 from twbn.inference.evidence import read_given, refuse_impossible, targets_of
 from twbn.inference.mixture_explanation import Explanation, explained
 from twbn.inference.posterior import Marginals, Posterior
 from twbn.inference.query import Inference
 from twbn.inference.row_questions import RowQuestions
+from twbn.inference.rows import check_possible
 from twbn.network.mixture import Mixture, logarithm_of_sum
 
 if TYPE_CHECKING:
@@ -57,6 +59,9 @@ class MixtureInference(RowQuestions):
     """
 
     def __init__(self, mixture: Mixture, **options: Any) -> None:
+        if not isinstance(mixture, Mixture):
+            msg = f"MixtureInference answers for a Mixture, got {type(mixture).__name__}"
+            raise OptionError(msg)
         self.network = mixture  # type: ignore[assignment]
         self.mixture = mixture
         self._options = options
@@ -196,6 +201,7 @@ class MixtureInference(RowQuestions):
         Without `rng`, each row gets the best of what its components find most probable.
         """
         logs = self._row_logs(table.codes)
+        check_possible(logarithm_of_sum(logs), table)
         if rng is not None:
             return self._drawn_rows(table, logs, rng, deadline)
         best = np.full(table.n_rows, -np.inf)

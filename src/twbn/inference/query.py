@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twbn.checks import FOREVER, checked_memory_limit, checked_seed, checked_time_limit
+from twbn.errors import OptionError
 from twbn.inference.elimination import Elimination, Limits
 from twbn.inference.evidence import read_given, refuse_impossible, targets_of
 from twbn.inference.factors import compiled_factors
@@ -87,6 +88,10 @@ class Inference(RowQuestions):
         time_limit: float = TIME_LIMIT,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
+        if not hasattr(network, "dag"):
+            hint = "; ask a mixture with MixtureInference" * hasattr(network, "networks")
+            msg = f"Inference answers for a Network, got {type(network).__name__}{hint}"
+            raise OptionError(msg)
         self.network = network
         self._max_entries = max_entries
         seconds = checked_time_limit(time_limit) or FOREVER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
@@ -56,10 +57,15 @@ class Mixture(Coded, Viewed):
     codings: tuple[Coding, ...]
 
     def __init__(self, weights: ArrayLike, networks: Sequence[Network]) -> None:
+        networks = tuple(networks) if isinstance(networks, Iterable) else ()
         if not networks or not all(isinstance(network, Network) for network in networks):
-            msg = "a mixture needs one Network at least, and nothing else"
+            msg = "networks must be a non-empty sequence of Network objects"
             raise DataError(msg)
-        values = np.array(weights, dtype=np.float64)
+        try:
+            values = np.array(weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            msg = f"the weights of a mixture must be numbers, got {weights!r}"
+            raise DataError(msg) from None
         if values.shape != (len(networks),):
             msg = f"a mixture of {len(networks)} networks needs as many weights, got {values.shape}"
             raise DataError(msg)
@@ -204,15 +210,13 @@ class Mixture(Coded, Viewed):
             slices.append(np.broadcast_to(np.expand_dims(network.tables[v], axes), shape))
         return np.stack(slices)
 
-    def equals(self, other: Mixture, tolerance: float = 0.0) -> bool:
+    def equals(self, other: object, tolerance: float = 0.0) -> bool:
         """Return whether weights and networks are the same, within a tolerance."""
-        return (
-            self.n_components == other.n_components
-            and np.allclose(self.weights, other.weights, rtol=0, atol=tolerance)
-            and all(
-                a.equals(b, tolerance) for a, b in zip(self.networks, other.networks, strict=True)
-            )
-        )
+        if not isinstance(other, Mixture) or self.n_components != other.n_components:
+            return False
+        pairs = zip(self.networks, other.networks, strict=True)
+        same = np.allclose(self.weights, other.weights, rtol=0, atol=tolerance)
+        return same and all(a.equals(b, tolerance) for a, b in pairs)
 
     def without_counts(self) -> Mixture:
         """Return the mixture without the counts that its tables come from."""
@@ -223,8 +227,8 @@ class Mixture(Coded, Viewed):
 
     def __repr__(self) -> str:
         return (
-            f"Mixture({self.n_components} components, {self.n_variables} variables, "
-            f"{self.n_parameters} parameters)"
+            f"Mixture({self.n_components} component{'s' * (self.n_components != 1)}, "
+            f"{self.n_variables} variables, {self.n_parameters} parameters)"
         )
 
 

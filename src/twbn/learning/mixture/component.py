@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twbn import interrupts
+from twbn.graphs.dag import Dag
+from twbn.graphs.decomposition import TreeDecomposition
 from twbn.learning.mixture.gamma import digamma, log_gamma
 from twbn.search.start import ProvedDag
 
@@ -15,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twbn.data.table import Table
-    from twbn.graphs.dag import Dag
-    from twbn.graphs.decomposition import TreeDecomposition
     from twbn.learning.mixture.rows import Rows
 
 __all__ = ["Component", "searched"]
@@ -55,6 +56,14 @@ class Component:
         )
         return cls(dag, decomposition, counts, ess)
 
+    @classmethod
+    def without_arcs(cls, rows: Rows, weights: NDArray[np.float64], ess: float) -> Component:
+        """Return the component in which all variables are independent."""
+        n = rows.table.n_variables
+        bags = tuple(frozenset([v]) for v in range(n))
+        proof = TreeDecomposition(bags, tuple((v, v + 1) for v in range(n - 1)))
+        return cls.of(Dag.empty(n), proof, rows, weights, ess)
+
     @staticmethod
     def family(
         rows: Rows, v: int, parents: tuple[int, ...], weights: NDArray[np.float64]
@@ -91,7 +100,9 @@ def searched(
 
     None where no row has weight, or where Ctrl-C ended the search before there was a structure.
     """
-    rounded = np.round(weights / UNIT) * UNIT
+    # Rows that weigh less than one need a finer unit.
+    unit = UNIT * min(1.0, 2.0 ** math.floor(math.log2(float(np.median(rows.weights)))))
+    rounded = np.round(weights / unit) * unit
     if not (rounded > 0).any():
         return None
     table: Table = rows.weighted(rounded)

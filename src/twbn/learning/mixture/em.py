@@ -61,6 +61,7 @@ class Search:
     ess: float
     workers: int
     seeds: Iterator[int]
+    clock: Deadline
 
     def run(
         self,
@@ -73,6 +74,8 @@ class Search:
 
         def one(job: tuple[int, NDArray[np.float64], Component | None]) -> Component | None:
             seed, own, old = job
+            if self.clock.passed:
+                return None
             options = {**self.options, "ess": self.ess, "seed": seed, "time_limit": seconds}
             found = searched(self.learn, rows, own, old, options)
             return None if found is None else Component.of(*found, rows, own, self.ess)
@@ -90,10 +93,11 @@ def first_state(
     """Return components with structures searched for a first division of the rows."""
     weights = [column * rows.weights for column in shares.T]
     found = search.run(rows, weights, [None] * len(weights), seconds)
-    kept = [i for i, component in enumerate(found) if component is not None]
-    components = tuple(component for component in found if component is not None)
-    if not components:  # interrupted before there was anything to keep
+    if interrupts.pending():  # before there was anything to keep
         raise KeyboardInterrupt
+    kept = [i for i, own in enumerate(weights) if own.sum() > 0]
+    # Where there was no time for a search, a component begins without arcs.
+    components = [found[i] or Component.without_arcs(rows, weights[i], search.ess) for i in kept]
     return counted(rows, components, _normalised(shares[:, kept]))
 
 

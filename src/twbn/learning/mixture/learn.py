@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from twbn.deadline import Deadline
 from twbn.errors import DataError, MemoryLimitError, Option, OptionError
 from twbn.learning.learn import learn
 from twbn.learning.mixture.em import Search
-from twbn.learning.mixture.parameters import Smoothing, mean_likelihood
+from twbn.learning.mixture.parameters import Smoothing
 from twbn.learning.mixture.result import MixtureResult
 from twbn.learning.mixture.run import MAX_COMPONENTS, MixtureRun
 from twbn.learning.usable import usable_table
@@ -76,14 +77,15 @@ def learn_mixture(
         Equivalent sample size of the prior of every component: of its structure's BDeu score, and
         of what its rows say of its parameters.
     smoothing
-        How many rows the distribution among all rows weighs in a component's tables, and how many
-        the one given fewer parents; chosen by the held-out rows if there are some.
+        Two strengths, counted in rows: how far a component's tables are shrunk towards those of all
+        rows, and how far these towards tables with fewer parents. Chosen by the held-out rows if
+        there are some.
     held_out
         Rows that are not learned from: they choose the smoothing and the number of components, and
         end the run before it fits the rows too closely.
     n_bags
-        With more than one: as many mixtures, each of rows drawn anew with replacement, weigh the
-        same in the result. Helps where rows are few.
+        If above 1, that many mixtures are learned from resampled rows and averaged. Helps where
+        rows are few.
     time_limit
         Seconds for the whole job; 60 if `max_iterations` is not given either.
     max_iterations
@@ -102,8 +104,8 @@ def learn_mixture(
     Variational Bayes for mixtures (Attias, 1999): rows are shared out among the components by what
     is expected of their parameters, the BDeu score of the rows shared out to it chooses each
     component's structure, and both raise one lower bound on the log-evidence, the *objective*,
-    which never falls. Rows are first divided by k-means, from several starts; components that
-    explain nothing are dropped; when EM has settled, merging two components and splitting another
+    which never falls for a given number of components. Rows are first divided by k-means, from
+    several starts; components that explain nothing are dropped; when EM has settled, merging two components and splitting another
     is tried. Missing cells are drawn from the mixture so far at the beginning of every round. Each
     step costs O(rows · variables · components); a search is a short annealing on weighted rows.
     Ctrl-C keeps the best so far.
@@ -128,6 +130,8 @@ def learn_mixture(
         by_iterations = MAX_ROUNDS_GROWING if n_components == "auto" else ROUNDS_BY_ITERATIONS
         max_rounds = by_iterations if limit is None else MAX_ROUNDS
     _check_ess(ess)
+    if on_progress is not None and not callable(on_progress):
+        raise OptionError(Option("on_progress"), f" must be a function, got {on_progress!r}")
     table = usable_table(data, drop, discretize)
     other = None if held_out is None else _held_out_like(held_out, table)
     width_limit(treewidth, max_states, table.names, table.n_states.tolist())
@@ -142,7 +146,7 @@ def learn_mixture(
     seeds = np.random.default_rng(checked_seed(seed))
     run = MixtureRun(
         n_components,
-        Search(learn, options, float(ess), checked_n_jobs(n_jobs), _whole_numbers(seeds)),
+        Search(learn, options, float(ess), checked_n_jobs(n_jobs), _whole_numbers(seeds), clock),
         other,
         None if smoothing is None else _checked_smoothing(smoothing),
         max_rounds,
@@ -154,7 +158,7 @@ def learn_mixture(
     return MixtureResult(
         mixture=found.mixture,
         objective=found.objective,
-        held_out=None if other is None else mean_likelihood(found.mixture, other),
+        held_out=found.held_out,
         trace=tuple(found.trace),
         status=status,
         smoothing=found.smoothing,
@@ -179,20 +183,21 @@ def _held_out_like(held_out: Any, table: Table) -> Table:
 
 
 def _check_ess(ess: Any) -> None:
-    number = isinstance(ess, int | float) and not isinstance(ess, bool)
-    if not number or not 0 < ess < np.inf:
+    if not _is_positive(ess):
         raise OptionError(Option("ess"), f" must be a positive number, got {ess!r}")
 
 
 def _checked_smoothing(smoothing: Any) -> Smoothing:
     pair = isinstance(smoothing, tuple | list) and len(smoothing) == 2
-    if not pair or not all(
-        isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < np.inf
-        for value in smoothing
-    ):
+    if not pair or not all(map(_is_positive, smoothing)):
         problem = f" must be two positive numbers of rows, got {smoothing!r}"
         raise OptionError(Option("smoothing"), problem)
     return Smoothing(*map(float, smoothing))
+
+
+def _is_positive(value: Any) -> bool:
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+    return number and 0 < float(value) < np.inf
 
 
 def _refuse_large(table: Table, n_components: int | Literal["auto"]) -> None:

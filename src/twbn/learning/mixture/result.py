@@ -1,4 +1,4 @@
-"""What a mixture was learned to, and how it was reached."""
+"""The result of learning a mixture."""
 
 from __future__ import annotations
 

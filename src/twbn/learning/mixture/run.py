@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from twbn import interrupts
 from twbn.inference.mixture import MixtureInference
 from twbn.learning.em import filled_at_random
 from twbn.learning.mixture.em import (
@@ -62,6 +63,7 @@ class Found(NamedTuple):
 
     mixture: Mixture
     objective: float
+    held_out: float | None
     trace: list[MixturePoint]
     status: Status
     smoothing: Smoothing
@@ -99,14 +101,30 @@ class MixtureRun(NamedTuple):
             drawn = rng.multinomial(n, weights / weights.sum()).astype(np.float64)
             bag = table.with_weights(drawn).take(np.flatnonzero(drawn))
             share = clock.share(1.0 / (n_bags - i))
-            parts.append(_Em(self, bag, share, clock, rng).run())
-        mixtures = [part.mixture for part in parts]
-        last = parts[-1]
-        return last._replace(
-            mixture=_together(mixtures),
+            try:
+                parts.append(_Em(self, bag, share, clock, rng).run())
+            except KeyboardInterrupt:
+                if parts and interrupts.pending():
+                    break
+                raise
+        mixture = _together([part.mixture for part in parts])
+        return parts[-1]._replace(
+            mixture=mixture,
+            held_out=self._held_out(mixture),
             objective=sum(part.objective for part in parts) / len(parts),
             trace=[point for part in parts for point in part.trace],
         )
+
+    def _held_out(self, mixture: Mixture) -> float | None:
+        """Return the mean likelihood of the held-out rows, if Ctrl-C leaves time for it."""
+        if self.held_out is None:
+            return None
+        try:
+            return mean_likelihood(mixture, self.held_out)
+        except KeyboardInterrupt:
+            if interrupts.pending():
+                return None
+            raise
 
 
 class _Em:
@@ -137,6 +155,19 @@ class _Em:
 
     def run(self) -> Found:
         """Learn until nothing gets better or a limit is reached."""
+        try:
+            self._learn()
+        except KeyboardInterrupt:
+            if self._best is None or not interrupts.pending():
+                raise  # otherwise what was found before is kept
+        best = self._best
+        assert best is not None
+        value = objective(best.overall.rows, best.state)
+        mixture = mixture_of(best.overall, [best.state], best.smoothing)
+        held_out = None if self._run.held_out is None else best.criterion
+        return Found(mixture, value, held_out, self._trace, self._status(), best.smoothing)
+
+    def _learn(self) -> None:
         wanted = self._run.n_components
         if wanted == "auto":
             self._grown(self._started(1))
@@ -145,11 +176,6 @@ class _Em:
                 self._improved(self._best.state)
         else:
             self._improved(self._started(min(wanted, len(self._rows.codes))))
-        best = self._best
-        assert best is not None
-        value = objective(best.overall.rows, best.state)
-        mixture = mixture_of(best.overall, [best.state], best.smoothing)
-        return Found(mixture, value, self._trace, self._status(), best.smoothing)
 
     def _status(self) -> Status:
         if self._clock.over:

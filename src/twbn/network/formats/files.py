@@ -11,14 +11,14 @@ from twbn.network.formats.hugin import read_hugin, write_hugin
 from twbn.network.formats.json import read_json, write_json
 from twbn.network.formats.uai import read_uai, write_uai
 from twbn.network.formats.xmlbif import read_xmlbif, write_xmlbif
+from twbn.network.network import Network
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    from twbn.network.network import Network
 
-__all__ = ["FORMATS", "read_network", "write_network"]
+__all__ = ["FORMATS", "check_format", "read_network", "write_network"]
 
 #: Reader and writer by file extension.
 FORMATS: Mapping[str, tuple[Callable[..., Network], Callable[..., Any]]] = {
@@ -39,7 +39,15 @@ def read_network(path: str | os.PathLike[str], **options: Any) -> Network:
 
 def write_network(network: Network, path: str | os.PathLike[str], **options: Any) -> None:
     """Write a network to a file; the extension gives the format (``.gz`` may follow)."""
+    if not isinstance(network, Network):
+        msg = f"write_network writes a Network, got {type(network).__name__}"
+        raise OptionError(msg)
     _format(path)[1](network, path, **options)
+
+
+def check_format(path: str | os.PathLike[str]) -> None:
+    """Raise OptionError unless the extension is that of a format of networks."""
+    _format(path)
 
 
 def _format(path: str | os.PathLike[str]) -> tuple[Callable[..., Network], Callable[..., Any]]:

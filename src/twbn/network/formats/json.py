@@ -97,7 +97,7 @@ def network_from_document(document: Any, source: str = "document") -> Network:
         if isinstance(document, dict) and document.get("format") == "twbn-result":
             msg = f"{source}: a result has no parameters; twbn fit gives it some"
         if isinstance(document, dict) and document.get("format") == "twbn-mixture":
-            msg = f"{source}: a mixture of networks, not one network; read_mixture reads it"
+            msg = f"{source}: a mixture, and only single networks are taken here"
         raise FileFormatError(msg)
     if document.get("version") != VERSION:
         msg = (

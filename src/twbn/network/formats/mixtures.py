@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from twbn.errors import FileFormatError, TwbnError
+from twbn.errors import FileFormatError, OptionError, TwbnError
 from twbn.files import write_text
-from twbn.network.formats.files import write_network
+from twbn.network.formats.files import check_format, write_network
 from twbn.network.formats.json import json_document, network_document, network_from_document
 from twbn.network.mixture import Mixture
 
@@ -34,9 +34,13 @@ def write_mixture(
     ``.json`` keeps everything. Any other format of networks holds the mixture as one network whose
     root, called `component`, is hidden; see `Mixture.as_network` for where that is impossible.
     """
+    if not isinstance(mixture, Mixture):
+        msg = f"write_mixture writes a Mixture, got {type(mixture).__name__}"
+        raise OptionError(msg)
     path = Path(path)
     ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if ending.lower() != ".json":
+        check_format(path)
         write_network(mixture.as_network(component), path)
         return
     text = json.dumps(mixture_document(mixture), ensure_ascii=False, allow_nan=False)
@@ -89,6 +93,6 @@ def mixture_from_document(document: Any, source: str = "document") -> Mixture:
     except TwbnError as error:
         msg = f"{source}: {error}"
         raise FileFormatError(msg) from None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         msg = f"{source}: the weights must be numbers, got {document.get('weights')!r}"
         raise FileFormatError(msg) from None
