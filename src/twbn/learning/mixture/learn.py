@@ -105,12 +105,10 @@ def learn_mixture(
     is expected of their parameters, the BDeu score of the rows shared out to it chooses each
     component's structure, and both raise one lower bound on the log-evidence, the *objective*,
     which never falls for a given number of components. Rows are first divided by k-means, from
-    several starts; components that explain nothing are dropped. When EM has settled, it is tried to
-    merge two components and to split another. Missing cells are drawn from the mixture so far at
-    the beginning of every round. Each step costs O(rows · variables · components); a search is a
-    short annealing on weighted rows.
-
-    Ctrl-C keeps the best so far.
+    several starts; components that explain nothing are dropped. When EM has settled, the search
+    tries to merge two components and to split another. Missing cells are drawn from the mixture so
+    far at the beginning of every round. Each step costs O(rows · variables · components); a search
+    is a short annealing on weighted rows. Ctrl-C keeps the best so far.
 
     Examples
     --------
