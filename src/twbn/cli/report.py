@@ -17,6 +17,7 @@ from twbn.cli.files import (
     read_result_or_network,
 )
 from twbn.errors import OptionError
+from twbn.network import Network
 from twbn.report import write_report
 from twbn.search import SearchResult
 
@@ -41,7 +42,8 @@ def report(
     table = None
     if data is not None:
         if not isinstance(found, SearchResult):
-            msg = f"--data gives a result its parameters; {source} has its own"
+            kind = "network" if isinstance(found, Network) else "mixture"
+            msg = f"--data gives a result its parameters; {source} is a {kind} and has its own"
             raise OptionError(msg)
         table = read_data(data, found.data_options, like_result(found))
     write_report(found, page, data=table, title=title or source.stem)
