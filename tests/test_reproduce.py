@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import twbn
+from conftest import shared_path
 from twbn.data import datasets
 from twbn.errors import FileFormatError, MemoryLimitError, OptionError
 from twbn.report.document import Grid, Image, Measured, Section, to_html, to_markdown
@@ -273,3 +274,19 @@ def test_the_page_in_the_documentation_is_that_of_its_results(tmp_path: Path) ->
     write_page(store, size, list(PARTS), tmp_path, twbn.__version__, command, {})
     written = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert written == (folder / "page.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_mixtures_are_run_and_told_beside_one_network(tmp_path: Path) -> None:
+    shared_path("density/nltcs")
+    size = replace(SIZES["quick"], mixture_seconds=8.0)
+    store = a_store(tmp_path)
+    cells = plan(["mixtures"], size)
+    run_cells(cells, store, Data(shared_path("density").parent), n_jobs=1)
+    outcome = store.get(cells[0])
+    assert outcome is not None
+    assert outcome.held_out is not None
+    assert -6.2 < outcome.held_out < -5.9
+    assert "components" in outcome.note
+    write_page(store, size, ["mixtures"], tmp_path, twbn.__version__, "command", {})
+    assert "| nltcs |" in (tmp_path / "page.md").read_text(encoding="utf-8")

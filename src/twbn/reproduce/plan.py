@@ -67,7 +67,7 @@ class Size:
     learn_seconds: float | None  # of a network or density run, scoring included
     learn_iterations: int | None
     tuned_seconds: float | None  # of each run whose options are chosen on validation rows
-    mixture_seconds: float | None  # of each mixture, all of its options together
+    mixture_seconds: float | None  # of each mixture, all of its options together; None: no mixtures
 
     def scaled(self, budget: float) -> Size:
         """Return this size with `budget` seconds for every run."""
@@ -217,15 +217,10 @@ def _tuned(size: Size) -> Iterator[Cell]:
 
 
 def _mixtures(size: Size) -> Iterator[Cell]:
+    if size.mixture_seconds is None:
+        return
     for data in size.densities:
-        yield Cell(
-            "mixture",
-            data,
-            max(MIXTURES)[0],
-            "mixture",
-            seconds=size.mixture_seconds,
-            iterations=None if size.mixture_seconds is not None else 1000,
-        )
+        yield Cell("mixture", data, max(MIXTURES)[0], "mixture", seconds=size.mixture_seconds)
 
 
 def _densities(size: Size) -> Iterator[Cell]:
