@@ -1,6 +1,6 @@
 """Clusters: mixtures of networks beside Gaussian mixtures, judged by classes that neither has seen.
 
-python benchmarks/bench_clusters.py [--seeds 10]
+python benchmarks/bench_clusters.py [--seeds 10] [--data zoo wine digits]
 
 Prints the adjusted Rand index, the mean of all seeds. zoo: TWBN_SHARED, by default ../shared beside
 the project; wine and digits come with scikit-learn.
@@ -60,11 +60,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--data", nargs="+", default=["zoo", "wine", "digits"])
     wanted = parser.parse_args()
     print(f"adjusted Rand index, mean of {wanted.seeds} seeds")
     titles = ("mixture", "Gaussian", "one-hot")
     print(f"{'data':8}" + "".join(f"{title:>10}" for title in titles))
     for name, (frame, classes) in data_sets().items():
+        if name not in wanted.data:
+            continue
         one_hot = pd.get_dummies(twbn.as_table(frame).to_frame().astype(str)).to_numpy(float)
         ours, raw, hot = [], [], []
         for seed in range(wanted.seeds):
