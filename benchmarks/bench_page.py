@@ -37,6 +37,8 @@ def frames_drawn(browser: Any, page: Any) -> tuple[float, float]:
     x, y = box["x"] + box["width"] / 2, box["y"] + 12
     page.mouse.move(x, y)
     page.mouse.down()
+    for step in range(10):  # under way before the frames are counted
+        page.mouse.move(x + step, y)
     browser.start_tracing(
         page=page, categories=["devtools.timeline", "disabled-by-default-devtools.timeline.frame"]
     )
