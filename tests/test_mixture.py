@@ -350,10 +350,9 @@ def test_weights_of_rows_are_copies_of_rows() -> None:
 
 def test_a_time_limit_is_kept() -> None:
     table, _ = two_kinds(3000, 9, 20)
-    found = twbn.learn_mixture(table, n_components=6, treewidth=3, time_limit=2.0, n_jobs=2)
-    assert found.seconds < 20
+    found = twbn.learn_mixture(table, n_components=6, treewidth=3, time_limit=0.2, n_jobs=2)
     assert found.mixture.n_components >= 1
-    assert found.status in {"time_limit", "converged"}
+    assert found.status == "time_limit"
 
 
 @pytest.mark.parametrize(
@@ -400,7 +399,9 @@ def test_many_components_keep_the_time_limit() -> None:
     rng = np.random.default_rng(0)
     table = twbn.Table.from_codes(rng.integers(0, 2, (1500, 60)).astype(np.int32))
     found = twbn.learn_mixture(table, n_components=100, time_limit=0.5)
-    assert found.seconds < 15
+    assert found.status == "time_limit"
+    # The shortest searches of all components take longer: those not reached begin without arcs.
+    assert any(not network.dag.arcs for network in found.mixture.networks)
 
 
 @pytest.mark.parametrize("where", ["data", "held_out"])

@@ -571,7 +571,6 @@ def test_tables_and_pictures_are_saved(browser: Any, tmp_path: Path) -> None:
         picture = ET.parse(coming.value.path()).getroot()
         assert picture.tag.endswith("svg")
         assert len(picture.findall("{http://www.w3.org/2000/svg}g")) == len(HOSTILE)
-    watched.requests.clear()
 
 
 @pytest.mark.slow
@@ -717,31 +716,14 @@ def test_the_saved_picture_is_whole_wherever_the_view_is(browser: Any, tmp_path:
         assert sizes[0] == sizes[1]
         page.get_by_role("button", name="All").click()
         assert page.locator("#network svg").first.evaluate("svg => svg.outerHTML") == before
-    watched.requests.clear()
 
 
 @pytest.mark.slow
-def test_panning_keeps_up_and_a_click_on_andes_is_answered_at_once(
-    browser: Any, tmp_path: Path
-) -> None:
-    """Frames are counted, not timed: a busy machine drops some, a slow page nearly all."""
+def test_every_frame_of_a_drag_shows_another_view(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     twbn.write_report(repository_network("andes"), path)
     with opened(browser, path) as watched:
         page = watched.page
-        took = page.evaluate(
-            """() => {
-              const button = document.querySelector('.state[data-v="40"][data-s="0"]');
-              const times = [];
-              for (let i = 0; i < 8; i++) {
-                const begun = performance.now();
-                button.click();
-                times.push(performance.now() - begun);
-              }
-              return Math.min(...times);
-            }"""
-        )
-        assert took < 500  # 6 ms on an idle machine
         moved = page.evaluate(
             """async () => {
               const canvas = document.getElementById("network");

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -217,10 +217,6 @@ class Mixture(Coded, Viewed):
         pairs = zip(self.networks, other.networks, strict=True)
         same = np.allclose(self.weights, other.weights, rtol=0, atol=tolerance)
         return same and all(a.equals(b, tolerance) for a, b in pairs)
-
-    def without_counts(self) -> Mixture:
-        """Return the mixture without the counts that its tables come from."""
-        return Mixture(self.weights, [replace(network, counts=None) for network in self.networks])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Mixture, (self.weights, self.networks))
